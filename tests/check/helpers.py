@@ -6,32 +6,24 @@ import inspect
 import torch
 
 from pe_lib.check import check
+from tests.check.modules import Rotary
+
+ARGUMENTS = {"offset": "offset", "position_ids": "positions"}
 
 
 @functools.cache
-def report_of(make, kind="added", width=64, **options):
-    """Arguments of forward for positions are named."""
+def report_of(make, **options):
+    """The kind is that of its class, and arguments of forward are named."""
     torch.set_num_threads(1)
     forward = getattr(make, "forward", None)
     given = inspect.signature(forward).parameters if forward else ()
-    named = {"offset": "offset", "position_ids": "positions", "times": "positions"}
-    options |= {named[name]: name for name in given if name in named}
-    return check(make, d_model=width, kind=kind, **options)
+    options |= {ARGUMENTS[name]: name for name in given if name in ARGUMENTS}
+    made = getattr(make, "func", make)
+    rotary = isinstance(made, type) and issubclass(made, Rotary)
+    kind = options.pop("kind", "rotary" if rotary else "added")
+    return check(make, d_model=64, kind=kind, **options)
 
 
 def fired(report):
-    """(level, check) of each error and warning."""
-    return {(f.level, f.check) for f in (*report.errors, *report.warnings)}
-
-
-def assert_sound(report):
-    """A verdict without an error, and few lines."""
-    assert report.ok, str(report)
-    assert len(str(report).splitlines()) <= 7, str(report)
-
-
-def assert_found(report, where, words=""):
-    """At this level ("error axes") the check names this cause."""
-    level, _, name = where.rpartition(" ")
-    found = [f.what for f in report.findings if (f.level, f.check) == (level, name)]
-    assert any(words in what for what in found), str(report)
+    """Each error and warning: where, and in which words."""
+    return {f"{f.level} {f.check}" for f in (*report.errors, *report.warnings)}

@@ -1,4 +1,4 @@
-"""Small modules from which the tests of the checker make sound and faulty ones."""
+"""Small sound modules of both kinds, and what makes others of them."""
 
 import torch
 from torch import nn
@@ -38,9 +38,20 @@ class Added(nn.Module):
         return self.pe[:length]
 
 
-def of_table(rows):
-    """The class that adds the table that a function of length and width gives."""
-    return make_class(Added, rows=lambda _, width: rows(600, width).float())
+def spoilt(change):
+    """The class whose table is change(the sound one)."""
+    return make_class(Added, rows=lambda _, width: change(table(600, width)).float())
+
+
+def of_angles(sine, cosine=None):
+    """The class of the sines and cosines of these angles, of position and j / d."""
+
+    def rows(_, width):
+        t, j = torch.arange(600)[:, None], torch.arange(width // 2).double() / width
+        both = sine(t, j).sin(), (cosine or sine)(t, j).cos()
+        return torch.stack(both, 2).flatten(1).float()
+
+    return make_class(Added, rows=rows)
 
 
 def combining(combine):
@@ -52,11 +63,7 @@ def combining(combine):
 
 def picking(index):
     """The class that gives positions t the rows index(t) of the table."""
-
-    def at(self, length):
-        return self.pe[index(torch.arange(length, device=self.pe.device))]
-
-    return make_class(Added, at=at)
+    return make_class(Added, at=lambda s, n: s.pe[index(torch.arange(n))])
 
 
 def from_offset(change):
@@ -90,9 +97,11 @@ PARAMETER = kept(lambda self, rows: setattr(self, "pe", nn.Parameter(rows)))
 class Embedded(nn.Module):
     """Trained rows of positions, added to x."""
 
-    def __init__(self, width, **options):
+    padding = None
+
+    def __init__(self, width):
         super().__init__()
-        self.rows = nn.Embedding(300, width, **options)
+        self.rows = nn.Embedding(300, width, padding_idx=self.padding)
 
     def forward(self, x):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
@@ -148,19 +157,9 @@ def turning(turn):
     return make_class(Rotary, turn=both)
 
 
-def placed(place):
-    """The class that rotates positions t as place(t) should be."""
-    return make_class(Rotary, angles=lambda s, t: Rotary.angles(s, place(t)))
-
-
-class Stretched(Rotary):
-    """NTK-aware: the slowest pair turns `factor` times slower."""
-
-    gap = 2
-
-    def __init__(self, width, factor=8.0):
-        super().__init__(width)
-        self.base = self.base * factor ** (width / (width - self.gap))
+def placed(change):
+    """The class that rotates by change(its own angles)."""
+    return make_class(Rotary, angles=lambda s, t: change(Rotary.angles(s, t)))
 
 
 class BufferedRotary(Rotary):
@@ -173,3 +172,18 @@ class BufferedRotary(Rotary):
 
     def frequencies(self, _):
         return self.inv_freq.float()
+
+
+class Based(Rotary):
+    """Slow pairs are rotated `factor` times slower, as a subclass changes it."""
+
+    def __init__(self, width, base=500_000.0, factor=8.0, original=8192):
+        super().__init__(width)
+        self.base, self.factor, self.original = base, factor, original
+
+    def bands(self, plain, is_slow):
+        return torch.where(is_slow, plain / self.factor, plain)
+
+    def frequencies(self, device):
+        plain = super().frequencies(device)
+        return self.bands(plain, plain < 8 * torch.pi / self.original)
