@@ -291,8 +291,7 @@ def from_waves(
         for one, two in zip(*both, strict=False):
             yield replace(shape, series=one, other=two)
     else:
-        slope, begin = np.polyfit(pair[good], np.log(f[good]), 1).tolist()
-        for one in series_of(slope, begin, d / 2):
+        for one in series_of((slope + slope2) / 2, (begin + begin2) / 2, d / 2):
             yield replace(shape, series=one)
 
 

@@ -1,12 +1,32 @@
-"""Small sound modules of both kinds, and what makes others of them."""
+"""Small sound modules of both kinds, what makes others of them, and their reports."""
+
+import functools
+import inspect
 
 import torch
 from torch import nn
+
+from pe_lib.check import check
 
 
 def make_class(base, /, **methods):
     """A subclass with these methods instead."""
     return type("_".join(methods) or base.__name__, (base,), methods)
+
+
+def built(base, change, **methods):
+    """The same, of which each module is changed when it is built."""
+
+    def made(self, width):
+        base.__init__(self, width)
+        change(self)
+
+    return make_class(base, __init__=made, **methods)
+
+
+def add_scale(module):
+    """A parameter more."""
+    module.scale = nn.Parameter(torch.ones(1))
 
 
 def table(length=600, width=64, base=10_000.0):
@@ -187,3 +207,24 @@ class Based(Rotary):
     def frequencies(self, device):
         plain = super().frequencies(device)
         return self.bands(plain, plain < 8 * torch.pi / self.original)
+
+
+ARGUMENTS = {"offset": "offset", "position_ids": "positions"}
+
+
+@functools.cache
+def report_of(make, **options):
+    """The kind is that of its class, and arguments of forward are named."""
+    torch.set_num_threads(1)
+    forward = getattr(make, "forward", None)
+    given = inspect.signature(forward).parameters if forward else ()
+    options |= {ARGUMENTS[name]: name for name in given if name in ARGUMENTS}
+    made = getattr(make, "func", make)
+    rotary = isinstance(made, type) and issubclass(made, Rotary)
+    kind = options.pop("kind", "rotary" if rotary else "added")
+    return check(make, d_model=64, kind=kind, **options)
+
+
+def fired(report):
+    """Level and check of each error and warning."""
+    return {f"{f.level} {f.check}" for f in (*report.errors, *report.warnings)}

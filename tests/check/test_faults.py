@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from tests.check.helpers import report_of
 from tests.check.modules import (
     PARAMETER,
     Added,
@@ -14,7 +13,9 @@ from tests.check.modules import (
     BufferedRotary,
     Embedded,
     Rotary,
+    add_scale,
     asked,
+    built,
     combining,
     from_offset,
     in_halves,
@@ -24,6 +25,7 @@ from tests.check.modules import (
     of_angles,
     picking,
     placed,
+    report_of,
     spoilt,
     table,
     turning,
@@ -88,16 +90,6 @@ def remembered(self, length):
 
 def with_its_graph(self, length):
     return self.__dict__.setdefault("kept", 1 * self.pe)[:length]
-
-
-def with_a_scale(base):
-    """The class that has one more parameter, which forward does not read."""
-
-    def made(self, width):
-        base.__init__(self, width)
-        self.scale = nn.Parameter(torch.ones(1))
-
-    return make_class(base, __init__=made)
 
 
 def in_factors(self, rows):
@@ -253,8 +245,8 @@ FAULTS = {
     "error gradient: No optimizer trains tables": make_class(
         Added, keep=lambda s, rows: setattr(s, "tables", [nn.Parameter(rows)]),
         at=lambda s, length: s.tables[0][:length]),
-    "warning gradient: Nothing depends on": with_a_scale(Added),
-    "warning gradient: No gradient reaches scale": with_a_scale(Embedded),
+    "warning gradient: Nothing depends on": built(Added, add_scale),
+    "warning gradient: No gradient reaches scale": built(Embedded, add_scale),
     "warning gradient: Rows 7 of the 300": make_class(Embedded, padding=7),
     "warning device: on more than one device": make_class(
         Embedded, forward=lambda s, x: x + s.rows(torch.arange(x.shape[1]))),

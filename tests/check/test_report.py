@@ -1,12 +1,10 @@
 """What cannot be called, what is refused, and the report itself."""
 
-import functools
-
 import pytest
 import torch
 
 from pe_lib.check import check
-from tests.check.modules import Added, Rotary, make_class, table
+from tests.check.modules import Added, make_class, table
 
 
 class NeedsRows(Added):
@@ -94,18 +92,6 @@ def test_an_argument_is_named_and_must_be_there():
     assert "offset: neither offset nor positions" in unasked.as_text(99, verbose=True)
     told = str(check(gives(begins), d_model=16, positions="begin"))
     assert "forward takes x, whence: no argument is 'begin'" in told
-
-
-def test_a_wrapper_brings_another_order_to_the_contract():
-    """[length, batch, heads, dim], as some models have it."""
-
-    class Wrapped(Rotary):
-        def forward(self, q, k):
-            inner = functools.partial(torch.permute, dims=(2, 0, 1, 3))
-            outer = functools.partial(torch.permute, dims=(1, 2, 0, 3))
-            return super().forward(*(outer(inner(x)) for x in (q, k)))
-
-    assert check(Wrapped, d_model=16, kind="rotary").ok
 
 
 def test_what_raises_in_one_check_is_not_checked_there_alone():

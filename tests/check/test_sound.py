@@ -16,7 +16,6 @@ from pe_lib.nn import (
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
 )
-from tests.check.helpers import fired, report_of
 from tests.check.modules import (
     PARAMETER,
     Added,
@@ -24,53 +23,47 @@ from tests.check.modules import (
     BufferedRotary,
     Embedded,
     Rotary,
+    add_scale,
     asked,
+    built,
+    fired,
     from_offset,
     make_class,
     neighbours,
     placed,
+    report_of,
     spoilt,
     table,
 )
 
 
-class Gated(Embedded):
-    """Its rows are times a trained number that begins at zero."""
-
-    def __init__(self, width):
-        super().__init__(width)
-        self.gate = nn.Parameter(torch.zeros(1))
-
-    def forward(self, x):
-        return x + self.gate * (super().forward(x) - x)
+def gated(self, x):
+    """Its rows are times a trained number that begins at one."""
+    return x + self.scale * (Embedded.forward(self, x) - x)
 
 
-class Layered(Added):
+def layered(self, length):
     """A trained layer makes other rows of the table's."""
-
-    def __init__(self, width):
-        super().__init__(width)
-        self.layer = nn.Linear(width, width)
-
-    def at(self, length):
-        return self.layer(self.pe[:length])
+    return self.layer(self.pe[:length])
 
 
-class Filled(Rotary):
-    """Its angles are filled in where a longer input comes, and slices are read."""
+def add_layer(module):
+    module.layer = nn.Linear(module.width, module.width)
 
-    def __init__(self, width):
-        super().__init__(width)
-        empty = torch.zeros(4096, width // 2)
-        self.register_buffer("kept", empty, persistent=False)
-        self.seen = 0
 
-    def angles(self, positions):
-        n = len(positions)
-        if n > self.seen:
-            self.kept[self.seen : n] = super().angles(positions[self.seen :])
-            self.seen = n
-        return self.kept[:n]
+def add_angles(module):
+    empty = torch.zeros(4096, module.width // 2)
+    module.register_buffer("kept", empty, persistent=False)
+    module.seen = 0
+
+
+def filled(self, positions):
+    """Angles are filled in where a longer input comes, and slices are read."""
+    n = len(positions)
+    if n > self.seen:
+        self.kept[self.seen : n] = Rotary.angles(self, positions[self.seen :])
+        self.seen = n
+    return self.kept[:n]
 
 
 def corrected(self, x):
@@ -142,8 +135,8 @@ SOUND = {  # what is recognised
     from_offset(lambda offset: offset): "the encoding of Vaswani",
     spoilt(lambda y: y.unflatten(1, (-1, 2)).flip(2).flatten(1)): "cosine first",
     Embedded: "trained encodings",
-    Gated: "trained encodings",
-    Layered: "trained encodings",
+    built(Embedded, add_scale, forward=gated): "trained encodings",
+    built(Added, add_layer, at=layered): "trained encodings",
     make_class(PARAMETER, rows=zeros): "trained encodings",
     make_class(PARAMETER, rows=zeros, forward=corrected): "trained encodings, begins",
     Rotary: "rotary, base 10000, half-split, to 2e-5",
@@ -166,7 +159,7 @@ SOUND = {  # what is recognised
 WARNED = {  # nothing is wrong in plain use
     PARAMETER: "warning formula",
     BufferedRotary: "warning half",
-    Filled: "warning half",
+    built(Rotary, add_angles, angles=filled): "warning half",
     placed(lambda angles: angles / 8): "warning formula",
 }
 

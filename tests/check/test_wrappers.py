@@ -6,8 +6,14 @@ import pytest
 import torch
 
 from pe_lib.check import names_of_checks
-from tests.check.helpers import fired, report_of
-from tests.check.modules import Added, BufferedRotary, make_class
+from tests.check.modules import (
+    Added,
+    BufferedRotary,
+    built,
+    fired,
+    make_class,
+    report_of,
+)
 from tests.check.test_faults import FAULTS
 
 SOUND = {"added": Added, "rotary": BufferedRotary}
@@ -50,19 +56,6 @@ def written(_, base, *inputs):
     return out
 
 
-def built(change):
-    """What makes of a class the one that is changed when it is built."""
-
-    def spoil(base):
-        def made(self, width):
-            base.__init__(self, width)
-            change(self)
-
-        return make_class(base, __init__=made)
-
-    return spoil
-
-
 def kept_aside(self, keep=setattr):
     """Its buffers as `keep` keeps them."""
     for name, buffer in [*self.named_buffers()]:
@@ -76,8 +69,8 @@ def not_saved(self):
 
 def drawn(base):
     """All of it is times a number that is drawn once."""
-    draw = built(lambda self: self.__dict__.update(by=1 + 0.1 * torch.rand(())))
-    return each(lambda self, y: y * self.by)(draw(base))
+    draw = built(base, lambda s: s.__dict__.update(by=1 + 0.1 * torch.rand(())))
+    return each(lambda self, y: y * self.by)(draw)
 
 
 def hollow(_, y):
@@ -93,8 +86,8 @@ FAULTS_OF_ALL = {  # where, and what fires beside it: x grows with what is added
     "error training": each(lambda self, y: y * (1 + 0.1 * self.training)),
     "error prefix, warning x": each(lambda _, y: y * (1 + y.shape[-2] / 99)),
     "error batch, warning x, warning formula": each(lambda _, y: y * (1 + len(y) / 9)),
-    "warning device": built(kept_aside),
-    "note meta": built(not_saved),
+    "warning device": lambda base: built(base, kept_aside),
+    "note meta": lambda base: built(base, not_saved),
     "warning state_dict, warning x, warning formula": drawn,
     "error finite": each(hollow),
 }
