@@ -20,7 +20,7 @@ def told_rows(r: Reader) -> Found:
     """Of a module that adds rows."""
     codes = r.table
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
-    g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None
+    g = identify(codes) if tells and codes.shape[1] > 1 else None
     again = None if g or not tells else repeated(codes)
     if again and again[0] > 5:  # from there on "distinct" tells
         codes = codes[: again[0]]
@@ -34,8 +34,6 @@ def told_rows(r: Reader) -> Found:
             yield WARNING, what, "register_buffer, where they are meant to stay."
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
-    elif len(codes) < 6:
-        yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
     elif g:
         r.recognised = g.recognised()
         yield from told_formula(r, g)

@@ -228,6 +228,8 @@ FAULTS = {
         lambda t, j: t * 500 ** (-2 * j)),
     "warning formula: positions from 1": of_angles(lambda t, j: power(2)(t + 1, j)),
     "warning formula: training changes them": PARAMETER,
+    "warning formula: It follows no formula": spoilt(lambda y: y**3),
+    "note formula: It is drawn at random": spoilt(torch.rand_like),
     # moved, cast, saved, trained
     "warning half: rows differ": make_class(Added, at=in_its_dtype),
     "warning dtype: x of float32 comes back as float64": make_class(

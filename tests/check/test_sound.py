@@ -47,6 +47,15 @@ def layered(self, length):
     return self.layer(self.pe[:length])
 
 
+def add_dropout(module):
+    """And what cannot be copied."""
+    module.drop, module.numbers = nn.Dropout(0.1), (n for n in ())
+
+
+def dropped(self, x):
+    return self.drop(Added.forward(self, x))
+
+
 def add_layer(module):
     module.layer = nn.Linear(module.width, module.width)
 
@@ -129,6 +138,7 @@ OURS = [
 ]
 SOUND = {  # what is recognised
     Added: "the encoding of Vaswani et al. (2017), to 3e-8",
+    built(Added, add_dropout, forward=dropped): "the encoding of Vaswani",
     make_class(Added, at=no_further): "the encoding of Vaswani",
     make_class(Added, forward=on_the_processor): "the encoding of Vaswani",
     asked(lambda ids: ids): "the encoding of Vaswani",
