@@ -106,12 +106,9 @@ def asked(change):
     return make_class(Added, forward=forward)
 
 
-def kept(keep):
-    """The class that keeps its table as keep(module, rows) does."""
-    return make_class(Added, keep=keep)
-
-
-PARAMETER = kept(lambda self, rows: setattr(self, "pe", nn.Parameter(rows)))
+PARAMETER = make_class(
+    Added, keep=lambda self, rows: setattr(self, "pe", nn.Parameter(rows))
+)
 
 
 class Embedded(nn.Module):
