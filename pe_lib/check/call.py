@@ -1,10 +1,8 @@
 """One way to ask a module, and somebody's code, run: it leaves all as it was."""
 
-import contextlib
 import linecache
 import random
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -57,15 +55,12 @@ class ForeignError(Exception):
         text = text if len(text) < 160 else f"{text[:150]} ..."
         stack = traceback.extract_tb(error.__traceback__)
         frames = [(f.filename, f.lineno or 0) for f in stack]
-        if isinstance(error, SyntaxError) and error.filename:
-            frames, text = [(error.filename, error.lineno or 0)], str(error.msg)
         theirs = [(name, line) for name, line in frames if is_theirs(name)]
         name, line = theirs[-1] if theirs else ("", 0)
         place, file = f" (line {line})" * bool(line), Path(name)
         if file.is_file():  # that of a notebook's cell is gone, and its name a number
             place = f" ({file.name}:{line})"
         stated = re.search(r"\b(raise|assert)\b", linecache.getline(name, line))
-        self.theirs = bool(theirs)
         self.meant = frames[-1:] == [(name, line)] and bool(stated)
         super().__init__(f"{type(error).__name__}: {text}{place}")
 
@@ -96,7 +91,7 @@ def foreign() -> Iterator[None]:
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """Put back random states and the default dtype; no warnings, no standard output.
+    """Put back random states and the default dtype; no warnings.
 
     Memory that nobody has filled is NaN, as PyTorch makes it in this mode.
     """
@@ -106,7 +101,6 @@ def isolated() -> Iterator[None]:
         with (
             warnings.catch_warnings(),
             np.errstate(all="ignore"),
-            contextlib.redirect_stdout(sys.stderr),
             torch.random.fork_rng(devices=[]),
             torch.inference_mode(mode=False),
         ):
@@ -132,8 +126,8 @@ def seed_all(number: int) -> None:
     np.random.seed(number)  # noqa: NPY002
 
 
-def some(items: Any, most: int = 4) -> str:
+def some(items: Any) -> str:
     """The first few, and how many more there are."""
     items = [f"{n:,}" if isinstance(n, int) else f"{n}" for n in items]
-    more = f" and {len(items) - most:,} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
+    more = f" and {len(items) - 4:,} more" if len(items) > 4 else ""
+    return ", ".join(items[:4]) + more

@@ -21,7 +21,6 @@ from pe_lib.check.relations import RELATIONS, Relation, hold
 from pe_lib.check.report import (
     ERROR,
     FAILED,
-    OURS,
     PASSED,
     UNCHECKED,
     WARNING,
@@ -52,11 +51,9 @@ ROWS = (
     properties.x,
     properties.axes,
     *RELATIONS[1:],
-    properties.positions,
     properties.finite,
     formula,
     properties.distinct,
-    properties.limit,
     properties.gradient,
     properties.dtype,
     properties.device,
@@ -94,9 +91,8 @@ def check(
         heads, length, d_model], and returns them in that shape.
     offset, positions : str, optional
         The names of forward's arguments for the position of the first token, an int,
-        and for all positions, int64 [batch, length] (half positions are tried, too, and
-        may be refused). What neither names is left as it is by default, and the report
-        says so.
+        and for all positions, int64 [batch, length]. What neither names is left as it
+        is by default, and the report says so.
     ignore : collection of str
         Names of checks that are left out.
 
@@ -162,20 +158,19 @@ def check(
             if nature == "other":
                 mixed = hold(BATCH, r)
                 if "batch" in chosen and mixed.state == FAILED:
-                    return Report(name, kind, d_model, called, None, (mixed,))
+                    return Report(name, called, None, (mixed,))
                 raise RefusedError(
                     "What comes back is no sum of x and its encoding. Check the "
                     "encoding without what follows it, or another kind."
                 )
             found = run_all(chosen, r)
             name = type(r.first).__name__
-            return Report(name, kind, d_model, called, r.recognised, found)
+            return Report(name, called, r.recognised, found)
         except (ForeignError, RefusedError, UnaskedError) as error:
-            return Report(name, kind, d_model, "", None, (not_called(error, d_model),))
+            return Report(name, "", None, (not_called(error, d_model),))
 
 
 def name_of(row: Any) -> str:
-    """The name of a check."""
     name: str = row.name if isinstance(row, Relation) else row.__name__
     return name
 
@@ -186,8 +181,8 @@ def names_of_checks(ignore: Collection[str] = ()) -> list[str]:
         said = short_repr(ignore)
         raise TypeError(f"ignore must be a collection of names, got {said}")
     for name in ignore:
-        as_choice("ignore", name, sorted({name_of(row) for row in ROWS}))
-    return [name for name in dict.fromkeys(map(name_of, ROWS)) if name not in ignore]
+        as_choice("ignore", name, sorted(map(name_of, ROWS)))
+    return [name for name in map(name_of, ROWS) if name not in ignore]
 
 
 def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
@@ -197,44 +192,28 @@ def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
         if name_of(row) not in names:
             continue
         found += held(row, r)
-        if name_of(row) == "random" and found and found[-1].state == FAILED:
-            break
         r.failed |= {f.check for f in found if f.level == ERROR}
-    return tuple(settled(found))
+        if "random" in r.failed:
+            break
+    return tuple(found)
 
 
 def held(row: Any, r: Reader) -> list[Finding]:
     """What a check comes to, whatever the module does in it."""
     name, found = name_of(row), []
     if name == "batch" and "axes" in r.failed:  # who counts along it is told
-        return [
-            Finding(name, UNCHECKED, "", "what is wrong with the axes comes first.")
-        ]
+        why = "what is wrong with the axes comes first."
+        return [Finding(name, UNCHECKED, "", why)]
     try:
-        if isinstance(row, Relation):
-            return [hold(row, r)]
-        for level, *words in row(r):
-            told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
-            found.append(Finding(name, *told, *words))
+        with foreign():
+            if isinstance(row, Relation):
+                return [hold(row, r)]
+            for level, *words in row(r):
+                told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
+                found.append(Finding(name, *told, *words))
     except (ForeignError, UnaskedError) as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
-    except Exception as error:  # of the module's own methods, or of the checker
-        raised = ForeignError(error)
-        what = f"it raises {raised}." if raised.theirs else f"{OURS} {raised}."
-        found.append(Finding(name, UNCHECKED, "", what))
     return found or [Finding(name, PASSED)]
-
-
-def settled(found: list[Finding]) -> list[Finding]:
-    """Of rows of one name what failed, or passed, before what was not asked."""
-    told = {f.check for f in found if f.state != UNCHECKED}
-    failed = {f.check for f in found if f.state == FAILED}
-    kept: list[Finding] = []
-    for f in found:
-        idle = f.state == UNCHECKED and f.check in told
-        if not idle and not (f.state == PASSED and f.check in failed) and f not in kept:
-            kept.append(f)
-    return kept
 
 
 def not_called(error: Exception, d_model: int) -> Finding:
@@ -246,6 +225,3 @@ def not_called(error: Exception, d_model: int) -> Finding:
         if len(missing) > 1:
             fix = f"make=functools.partial(Class, {missing[1]}=VALUE)."
     return Finding("call", UNCHECKED, "", text, fix)
-
-
-__all__ = ["check", "names_of_checks"]

@@ -24,12 +24,9 @@ class Maker:
     @classmethod
     def of(cls, make: Any, d_model: int) -> "Maker":
         """Read off the signature of a class, a function or a functools.partial."""
-        try:
-            given = inspect.signature(make).parameters
-        except (ValueError, TypeError):
-            return cls(make, d_model)
         if isinstance(make, nn.Module):
             return cls(make, d_model)
+        given = inspect.signature(make).parameters
         return cls(make, d_model, tuple((n, p.default) for n, p in given.items()))
 
     def __call__(self, width: int) -> Any:

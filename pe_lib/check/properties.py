@@ -1,7 +1,6 @@
 """What is asked of one answer: its axes, its ends, its gradient, its dtype, ..."""
 
 import contextlib
-import re
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from pe_lib.check.call import (
-    FEW,
-    ForeignError,
-    RefusedError,
-    UnaskedError,
-    foreign,
-    noise,
-    some,
-)
+from pe_lib.check.call import ForeignError, RefusedError, foreign, noise, some
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
-from pe_lib.check.rotations import grid_of
-from pe_lib.check.rows import repeated, same_rows
+from pe_lib.check.rows import repeated
 
 
 def axes(r: Reader) -> Found:
@@ -52,8 +42,6 @@ def x(r: Reader) -> Found:
         yield ERROR, "The encoding alone comes back, without x.", fix
     elif r.nature == "product":
         yield ERROR, "x is multiplied by the encoding.", fix
-    elif r.nature == "norm":
-        yield NOTE, "The sum of x and the encoding comes back normalised.", ""
     elif abs(r.gain - 1) > NEAR:
         usual = r.width**0.5, *r.maker.numbers
         meant = any(abs(r.gain - v) <= NEAR for v in usual)
@@ -65,20 +53,6 @@ def x(r: Reader) -> Found:
         one, two = r.answer(call), r.rows(r.module(call), call, 0 * q, k)
         if r.differ(two[..., r.width :], one[..., r.width :]):
             yield ERROR, "The keys depend on the queries.", "Rotate keys by themselves."
-
-
-def positions(r: Reader) -> Found:
-    """Where positions may be real, has one between whole ones a row of its own?"""
-    call = r.call(positions=tuple(t + 0.5 for t in range(FEW)))
-    whole = r.answer(r.upto(FEW + 1))[0, 0]
-    try:
-        again = same_rows(r.answer(call)[0, 0], whole)
-    except (ForeignError, UnaskedError) as refusal:
-        return (yield UNCHECKED, f"{refusal}.", "")
-    if again:
-        what = f"Where {r.positions} are 0.5, 1.5, ..., the rows are of whole ones."
-        level = ERROR if r.positions in ("time", "times") else NOTE
-        yield level, what, "No long(): angles of real numbers."
 
 
 def finite(r: Reader) -> Found:
@@ -96,8 +70,6 @@ def distinct(r: Reader) -> Found:
         return
     if "finite" in r.failed:
         return (yield UNCHECKED, "what is not finite comes first.", "")
-    if isinstance(r, Rotary) and grid_of(r):
-        return
     rows = r.answer(r.alone(r.limit))[0, 0]
     if again := repeated(rows):
         later, earlier = again
@@ -110,38 +82,11 @@ def distinct(r: Reader) -> Found:
         yield ERROR if later < PLAIN else WARNING, what, fix
 
 
-def limit(r: Reader) -> Found:
-    """One position past the last: an error that is meant, or a row of its own?"""
-    end = r.limit
-    if end >= r.longest:
-        return (yield UNCHECKED, f"it has no end below {r.longest:,}.", "")
-    why = r.refusal(r.alone(end + 1))
-    sizes = {size for t in r.held() for size in t.shape}
-    sizes |= {int(n) for n in re.findall(r"\d+", f"{why}")} - {end + 1}
-    ends = {end, end + 1, end + 2, 2 * end - 1, 2 * end, 2 * end + 1}
-    short = min((n - end for n in r.maker.numbers if n >= end), default=0)
-    said = 0 < short < (2 if why and why.meant else 3)
-    if why and (said or not (why.meant or sizes & ends)):
-        place = f"{short} short of what was said"
-        place = place if said else "where nothing that it holds ends"
-        what = f"It ends after {end:,}, {place}: {why}."
-        yield WARNING, what, "Clamp what is looked up; as many rows as are read."
-    if not r.honours("offset"):
-        return
-    beyond = r.call(1, offset=end)
-    if not r.refusal(beyond):
-        same = same_rows(r.answer(beyond)[0, 0, -1:], r.answer(r.alone(end))[0, 0])
-        if same:
-            what = f"position {end:,} gets the row of {same[0]:,}."
-            yield WARNING, f"It ends after {end:,}, and {what}", "Raise an error."
-
-
 def writes(r: Reader) -> Found:
     """Does it change what it is given?"""
     if r.wrote:
         what = "It writes into the tensor that it is given."
         yield ERROR, what, "x = x + ..., no +=."
-
     elif r.rewrote:
         what = "It writes into what it returned before: that answer changes."
         yield ERROR, what, "Return a new tensor each time."
@@ -188,9 +133,7 @@ def device(r: Reader) -> Found:
         try:
             module = r.module(call)
             with torch.no_grad(), OneDevice():
-                found = r.tensor(module, call)
-            if found.device.type == "cpu" and r.held():
-                why = "what comes back is on another device"
+                r.tensor(module, call)
         except ForeignError as error:
             why = f"{error}"
             if "device" not in why.replace("device type", ""):  # of what meta cannot do
@@ -210,17 +153,12 @@ def gradient(r: Reader) -> Found:
     if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
         what = f"No optimizer trains {some(meant)}, and no checkpoint holds it."
         yield ERROR, what, "nn.Parameter, nn.ParameterList."
-    every = r.begun.named_parameters()
-    if shared := [n for n, p in every if 0 in p.squeeze().stride()]:
-        what = f"No optimizer steps: numbers of {some(shared)} share memory."
-        yield ERROR, what, ".expand(...).clone()."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
-    if own and not r.is_big:
-        if r.trained:
-            yield from _of_trained(r)
-        else:
-            what = f"Nothing depends on what is trained: {some(own)}."
-            yield WARNING, what, "Compute from it in forward, not once in __init__."
+    if own and r.trained:
+        yield from _of_trained(r)
+    elif own:
+        what = f"Nothing depends on what is trained: {some(own)}."
+        yield WARNING, what, "Compute from it in forward, not once in __init__."
 
 
 def _backward(y: Tensor) -> None:

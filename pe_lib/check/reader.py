@@ -29,7 +29,6 @@ from pe_lib.check.report import Recognised
 
 CLOSE = 1e-4  # of the largest number: float32 rounds less
 NEAR = 1e-3  # the same, of sums and scores
-BIG = 2**22  # numbers in a tensor that is shared by all copies
 READ = 1024  # positions that are compared with formulas
 PLAIN = 256  # positions: where these end plain use ends
 Cut = Callable[[Array], Array]
@@ -54,8 +53,7 @@ def states_of(value: Any) -> list[tuple[int, str]]:
 
     What a part is cut from may be written into elsewhere. Sums are text: NaN is NaN.
     """
-    there = [t for t in tensors_in(value) if not (t.is_meta or t.is_nested)]
-    there = [t for t in there if not t.is_inference()]
+    there = [t for t in tensors_in(value) if not (t.is_meta or t.is_inference())]
     whole = [t.untyped_storage().nbytes() == t.nbytes for t in there]
     versions = [t._version if w else 0 for t, w in zip(there, whole, strict=True)]
     with torch.no_grad():
@@ -107,17 +105,15 @@ class Reader:
         required = {n: p for n, p in given.items() if p.default is p.empty}
         self.always = named & {*required}
         needed = [p for n, p in required.items() if n not in named]
-        spread = {p.kind for p in needed} & {inspect.Parameter.VAR_POSITIONAL}
         needed = [p for p in needed if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        count = len(needed) or len(spread)
-        if not 1 <= count <= self.most:
+        if len(needed) > self.most:
             takes = " or ".join(["x", "q and k"][: self.most])
-            there = ", ".join(p.name for p in needed) or "nothing"
+            there = ", ".join(p.name for p in needed)
             raise RefusedError(
                 f"forward needs {there}; of kind {self.kind} it takes {takes}, "
                 "and what offset and positions name."
             )
-        return count, [n for n in given if n not in named | {*required}]
+        return len(needed) or 1, [n for n in given if n not in named | {*required}]
 
     # Built
 
@@ -132,19 +128,12 @@ class Reader:
             return module.eval()
 
     def copy(self, module: nn.Module) -> nn.Module:
-        """An unused one; what is big is shared."""
-        held = [*module.parameters(), *module.buffers()]
-        memo = {id(t): t for t in held if t.numel() >= BIG}
+        """An unused one."""
         with contextlib.suppress(Exception):  # not everything can be copied
-            return copy.deepcopy(module, memo)
+            return copy.deepcopy(module)
         new = self.build()
         new.load_state_dict(module.state_dict())
         return new
-
-    @property
-    def is_big(self) -> bool:
-        """Whether it is too big to be built twice."""
-        return sum(t.numel() for t in self.held()) >= BIG
 
     def filled(self, begun: nn.Module) -> nn.Module:
         """With a little added to what is trained and begins all alike.
@@ -168,8 +157,6 @@ class Reader:
         for earlier in call.history:
             with contextlib.suppress(ForeignError), torch.no_grad():
                 self.tensor(module.train(earlier.mode == "train"), earlier)
-        if self.is_big and (call.via != "as built" or call.cast):
-            raise UnaskedError(f"it holds more than {BIG:,} numbers: no second one")
         with foreign():
             module = self.loaded(module, call) if call.via != "as built" else module
             module = module.to(call.cast) if call.cast else module
@@ -190,11 +177,6 @@ class Reader:
         new.load_state_dict(saved)
         return new
 
-    def held(self) -> list[Tensor]:
-        """All tensors that it keeps, in buffers or not."""
-        own = *self.first.parameters(), *self.first.buffers()
-        return [*own, *self.loose().values()]
-
     def loose(self) -> dict[str, Tensor]:
         """Those that are neither parameters nor buffers, by the attribute's name."""
         own = {id(t) for t in (*self.first.parameters(), *self.first.buffers())}
@@ -209,17 +191,12 @@ class Reader:
 
     # Asked
 
-    def honours(self, field: str) -> bool:
-        """Whether forward has an argument that says it."""
-        if field == "heads":
-            return "heads" in self.axes
-        return bool(self.positions or (field == "offset" and self.offset))
-
     def tensor(self, module: nn.Module, call: Call, *given: Tensor) -> Tensor:
         """What the module says to a call, [batch, heads, length, numbers]."""
-        for field, asked in (("offset", call.offset), ("positions", call.positions)):
-            if asked and not self.honours(field):
-                raise UnaskedError(f"{field} names no argument of forward")
+        if call.positions is not None and not self.positions:
+            raise UnaskedError("positions names no argument of forward")
+        if call.offset and not (self.offset or self.positions):
+            raise UnaskedError("neither offset nor positions names one of forward")
         inputs = [*given] or self.inputs(call)
         if call.strides:
             inputs = [y.transpose(0, -2).contiguous().transpose(0, -2) for y in inputs]
@@ -242,7 +219,7 @@ class Reader:
             [*y.shape] if isinstance(y, Tensor) else type(y).__name__ for y in output
         ]
         wanted = [[*y.shape] for y in inputs]
-        if shapes != wanted or any(y.is_nested or y.is_complex() for y in output):
+        if shapes != wanted or any(y.is_complex() for y in output):
             came = " and ".join(str(s) for s in shapes) or "nothing"
             shape = " and ".join(str(s) for s in wanted)
             raise ForeignError(ValueError(f"it returned {came}, not {shape}"))
@@ -354,8 +331,6 @@ class Reader:
 
     def differ(self, got: Array, want: Array, loose: float = CLOSE) -> bool:
         """By more than float32 rounds."""
-        if got.shape[2:] != want.shape[2:]:
-            return True
         size = max(1e-3, np.abs(want[np.isfinite(want)]).max(initial=0))
         got, want = np.broadcast_arrays(got, want)
         apart = np.abs(np.nan_to_num(got, nan=0.0) - np.nan_to_num(want, nan=0.0))
@@ -367,8 +342,6 @@ class Reader:
         """Whether training changes the answer."""
         if not any(p.requires_grad for p in self.begun.parameters()):
             return False
-        if self.is_big:
-            return self.tensor(self.begun, self.call()).requires_grad
         module, call = self.build(), self.call()
         with torch.no_grad():
             for p in (p for p in module.parameters() if p.requires_grad):

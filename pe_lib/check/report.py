@@ -7,7 +7,6 @@ from dataclasses import dataclass
 ERROR, WARNING, NOTE = "error", "warning", "note"
 PASSED, FAILED, UNCHECKED = "passed", "failed", "not checked"
 DECISIVE = "axes", "prefix", "formula"  # without these there is no verdict
-OURS = "the checker itself failed, which is to be reported:"
 Found = Iterator[tuple[str, str, str]]  # level (or UNCHECKED), what, fix
 
 
@@ -84,8 +83,6 @@ class Report:
     ----------
     name : str
         Its class.
-    kind, d_model
-        As they were given.
     called : str
         How it was called, in words; empty if that failed.
     recognised : Recognised or None
@@ -95,8 +92,6 @@ class Report:
     """
 
     name: str
-    kind: str
-    d_model: int
     called: str
     recognised: Recognised | None
     findings: tuple[Finding, ...]
@@ -132,33 +127,24 @@ class Report:
         return tuple(f.check for f in self.unchecked if f.check in DECISIVE)
 
     @property
-    def status(self) -> int:
-        """0: no errors. 1: an error. 2: no verdict."""
-        return 1 if self.errors else 0 if self.ran and not self.undecided else 2
-
-    @property
     def ok(self) -> bool:
         """Whether there is a verdict, and it is: no errors."""
-        return self.status == 0
+        return self.ran and not self.errors and not self.undecided
 
     @property
     def verdict(self) -> str:
         """The first line of the text."""
         counted = ((ERROR, self.errors), (WARNING, self.warnings))
         counts = [f"{len(f)} {word}{'s' * (len(f) > 1)}" for word, f in counted if f]
-        if self.status == 2:
+        if not self.errors:
             left = f" ({' and '.join(self.undecided)} not checked)" * self.ran
-            counts = [f"no verdict{left}", *counts]
-        counts = ["no errors", *counts] if self.ok else counts
+            counts = ["no errors" if self.ok else f"no verdict{left}", *counts]
         told = f"; {self.recognised}" if self.recognised else ""
         return f"{self.name}: {', '.join(counts)}{told}"
 
     def as_text(self, width: int = 88, *, verbose: bool = False) -> str:
         """The verdict and what is wrong; if `verbose`, notes and what was not asked."""
-        named = *DECISIVE, "call"
-        undecided = [
-            f for f in self.unchecked if f.check in named or f.what.startswith(OURS)
-        ]
+        undecided = [f for f in self.unchecked if f.check in (*DECISIVE, "call")]
         more = (*self.notes, *self.unchecked) if verbose else undecided
         heads = [self.verdict, f"  {self.called}"] if self.ran else [self.verdict]
         lines = [textwrap.fill(h, width, subsequent_indent="  ") for h in heads]

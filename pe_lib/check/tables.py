@@ -20,7 +20,7 @@ def told_rows(r: Reader) -> Found:
     """Of a module that adds rows."""
     codes = r.table
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
-    g = identify(codes) if tells and len(codes) > 5 and codes.shape[1] > 1 else None
+    g = identify(codes) if tells and codes.shape[1] > 1 else None
     again = None if g or not tells else repeated(codes)
     if again and again[0] > 5:  # from there on "distinct" tells
         codes = codes[: again[0]]
@@ -28,38 +28,17 @@ def told_rows(r: Reader) -> Found:
     if r.trained:
         begins = f", begins as {g.words}" if g and g.agrees.all() else ""
         r.recognised = Recognised(f"trained encodings{begins}")
-        if begins and any(p.numel() >= codes.size for p in r.first.parameters()):
+        own = max((p.numel() for p in r.begun.parameters() if p.any()), default=0)
+        if begins and own >= codes.size:
             what = f"Rows of {g.words if g else ''}, and training changes them."
             yield WARNING, what, "register_buffer, where they are meant to stay."
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
-    elif r.nature == "norm":
-        r.recognised = Recognised("a table, normalised with what it is added to")
-    elif grid := grid_of_rows(r, codes):
-        r.recognised = Recognised(f"a table by rows and columns, {grid} columns")
-    elif len(codes) < 6:
-        yield UNCHECKED, f"{len(codes)} rows are too few to name their formula.", ""
     elif g:
         r.recognised = g.recognised()
         yield from told_formula(r, g)
     else:
         yield from told_unknown(r, codes)
-
-
-def grid_of_rows(r: Reader, codes: Array) -> int:
-    """The columns of a grid where each number depends on row or column alone, or 0."""
-    n = len(codes)
-    for w in range(2, n // 2 + 1) if r.limit == n else ():
-        grid = codes[: n - n % w].reshape(-1, w, codes.shape[1])
-        by_row = np.abs(grid - grid[:, :1]).max((0, 1)) < 1e-5
-        by_column = np.abs(grid - grid[:1]).max((0, 1)) < 1e-5
-        if (
-            n % w == 0
-            and (by_row | by_column).all()
-            and min(by_row.sum(), by_column.sum()) > 1
-        ):
-            return w
-    return 0
 
 
 def is_scrambled(codes: Array) -> bool:
@@ -95,8 +74,6 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
     other = g.odd(
         r.maker.numbers.union(published, {g.start, g.scale} if rotary else ())
     )
-    if any(isinstance(v, str) for _, v in r.maker.said):
-        other = [words for words in other if "exponent" not in words]
     told, fix = ", ".join(other), "10000**(-2j/d) is the frequency of pair j."
     if sines == cosines:
         what = f"All columns are {('sines', 'cosines')[sines]}."
@@ -165,7 +142,7 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
 def ignored(r: Reader) -> Iterator[str]:
     """Constants of formulas, among the arguments of the class, that change nothing."""
     call = r.upto(READ)
-    for name, maker in () if r.is_big else r.maker.others():
+    for name, maker in r.maker.others():
         with contextlib.suppress(ForeignError):
             other = r.rows(r.filled(r.build(maker=maker)), call)
             if np.array_equal(other, r.answer(call), equal_nan=True):
@@ -174,7 +151,5 @@ def ignored(r: Reader) -> Iterator[str]:
 
 def drawn(r: Reader) -> bool:
     """Whether a module from another seed gives something else."""
-    if r.is_big:
-        return False
     other = r.rows(r.build(seed=5), r.call())
     return r.differ(other, r.begins(r.call()))

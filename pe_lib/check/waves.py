@@ -47,7 +47,6 @@ class Series:
     unit: float = 1.0
 
     def frequencies(self, pairs: float) -> Array:
-        """Of each pair."""
         count = math.ceil(pairs)
         over = pairs if self.spacing == "paper" else max(count - 1, 1)
         powers: Array = self.base ** (-np.arange(count) / over)
@@ -83,19 +82,16 @@ class Sinusoid:
 
     @cached_property
     def angles(self) -> Array:
-        """Of each number."""
         t = np.arange(len(self.codes))[:, None] + self.start
         return t * self.frequencies
 
     def waves(self, angles: Array) -> Array:
-        """The numbers that angles give."""
         kind = np.array(self.kinds)[(self.columns[1] + self.cosine_first) % 2]
         waves: Array = np.sin(angles + kind * np.pi / 2)
         return waves
 
     @cached_property
     def off(self) -> Array:
-        """By how much each number differs."""
         return np.abs(self.codes / self.scale - self.waves(self.angles))
 
     @cached_property
@@ -127,32 +123,25 @@ class Sinusoid:
             return any(math.isclose(found, v, rel_tol=near) for v in (usual, *said))
 
         base, unit = self.series.base, self.series.unit
+        near = 1e-5 if abs(unit - 1) < 0.01 else 1e-3
+        times = f"all angles times {unit:.4g}{slip(unit, UNITS)}"
+        spaced = f"positions are {unit:.6g} apart" if near < 1e-3 else times
         told = {
             f"base {base:.6g}{slip(base, BASES)}": meant(base, 1e4),
-            f"all angles times {unit:.4g}{slip(unit, UNITS)}": (
-                abs(unit - 1) < 0.01 or meant(unit, 1) or meant(1 / unit, 1)
-            ),
-            f"positions are {unit:.6g} apart": (
-                abs(unit - 1) >= 0.01
-                or meant(unit, 1, 1e-5)
-                or meant(1 / unit, 1, 1e-5)
-            ),
+            spaced: meant(unit, 1, near) or meant(1 / unit, 1, near),
             "exponent j/(d/2-1)": self.series.spacing == "paper",
             f"positions from {self.start:g}": meant(self.start, 0),
             f"all times {self.scale:.4g}": meant(self.scale, 1),
-            "sine and cosine swapped": self.halves or not self.cosine_first,
         }
         return [words for words, usual in told.items() if not usual]
 
     @property
     def words(self) -> str:
         """Its name, or in what it differs from those that have one."""
-        halves = "half-split, cosine first" if self.cosine_first else "half-split"
-        told = ", ".join(["a sinusoid", *self.odd(), *[halves] * self.halves])
-        return self.name or told
+        order = ["half-split"] * self.halves + ["cosine first"] * self.cosine_first
+        return self.name or ", ".join(["a sinusoid", *self.odd(), *order])
 
     def recognised(self) -> Recognised:
-        """As the report has it."""
         return Recognised(
             self.words,
             self.series.base,
@@ -302,8 +291,7 @@ def from_waves(
         for one, two in zip(*both, strict=False):
             yield replace(shape, series=one, other=two)
     else:
-        slope, begin = np.polyfit(pair[good], np.log(f[good]), 1).tolist()
-        for one in series_of(slope, begin, d / 2):
+        for one in series_of((slope + slope2) / 2, (begin + begin2) / 2, d / 2):
             yield replace(shape, series=one)
 
 

@@ -1,12 +1,32 @@
-"""Small modules from which the tests of the checker make sound and faulty ones."""
+"""Small sound modules of both kinds, what makes others of them, and their reports."""
+
+import functools
+import inspect
 
 import torch
 from torch import nn
+
+from pe_lib.check import check
 
 
 def make_class(base, /, **methods):
     """A subclass with these methods instead."""
     return type("_".join(methods) or base.__name__, (base,), methods)
+
+
+def built(base, change, **methods):
+    """The same, of which each module is changed when it is built."""
+
+    def made(self, width):
+        base.__init__(self, width)
+        change(self)
+
+    return make_class(base, __init__=made, **methods)
+
+
+def add_scale(module):
+    """A parameter more."""
+    module.scale = nn.Parameter(torch.ones(1))
 
 
 def table(length=600, width=64, base=10_000.0):
@@ -38,9 +58,20 @@ class Added(nn.Module):
         return self.pe[:length]
 
 
-def of_table(rows):
-    """The class that adds the table that a function of length and width gives."""
-    return make_class(Added, rows=lambda _, width: rows(600, width).float())
+def spoilt(change):
+    """The class whose table is change(the sound one)."""
+    return make_class(Added, rows=lambda _, width: change(table(600, width)).float())
+
+
+def of_angles(sine, cosine=None):
+    """The class of the sines and cosines of these angles, of position and j / d."""
+
+    def rows(_, width):
+        t, j = torch.arange(600)[:, None], torch.arange(width // 2).double() / width
+        both = sine(t, j).sin(), (cosine or sine)(t, j).cos()
+        return torch.stack(both, 2).flatten(1).float()
+
+    return make_class(Added, rows=rows)
 
 
 def combining(combine):
@@ -52,11 +83,7 @@ def combining(combine):
 
 def picking(index):
     """The class that gives positions t the rows index(t) of the table."""
-
-    def at(self, length):
-        return self.pe[index(torch.arange(length, device=self.pe.device))]
-
-    return make_class(Added, at=at)
+    return make_class(Added, at=lambda s, n: s.pe[index(torch.arange(n))])
 
 
 def from_offset(change):
@@ -79,20 +106,19 @@ def asked(change):
     return make_class(Added, forward=forward)
 
 
-def kept(keep):
-    """The class that keeps its table as keep(module, rows) does."""
-    return make_class(Added, keep=keep)
-
-
-PARAMETER = kept(lambda self, rows: setattr(self, "pe", nn.Parameter(rows)))
+PARAMETER = make_class(
+    Added, keep=lambda self, rows: setattr(self, "pe", nn.Parameter(rows))
+)
 
 
 class Embedded(nn.Module):
     """Trained rows of positions, added to x."""
 
-    def __init__(self, width, **options):
+    padding = None
+
+    def __init__(self, width):
         super().__init__()
-        self.rows = nn.Embedding(300, width, **options)
+        self.rows = nn.Embedding(300, width, padding_idx=self.padding)
 
     def forward(self, x):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
@@ -148,19 +174,9 @@ def turning(turn):
     return make_class(Rotary, turn=both)
 
 
-def placed(place):
-    """The class that rotates positions t as place(t) should be."""
-    return make_class(Rotary, angles=lambda s, t: Rotary.angles(s, place(t)))
-
-
-class Stretched(Rotary):
-    """NTK-aware: the slowest pair turns `factor` times slower."""
-
-    gap = 2
-
-    def __init__(self, width, factor=8.0):
-        super().__init__(width)
-        self.base = self.base * factor ** (width / (width - self.gap))
+def placed(change):
+    """The class that rotates by change(its own angles)."""
+    return make_class(Rotary, angles=lambda s, t: change(Rotary.angles(s, t)))
 
 
 class BufferedRotary(Rotary):
@@ -173,3 +189,39 @@ class BufferedRotary(Rotary):
 
     def frequencies(self, _):
         return self.inv_freq.float()
+
+
+class Based(Rotary):
+    """Slow pairs are rotated `factor` times slower, as a subclass changes it."""
+
+    def __init__(self, width, base=500_000.0, factor=8.0, original=8192):
+        super().__init__(width)
+        self.base, self.factor, self.original = base, factor, original
+
+    def bands(self, plain, is_slow):
+        return torch.where(is_slow, plain / self.factor, plain)
+
+    def frequencies(self, device):
+        plain = super().frequencies(device)
+        return self.bands(plain, plain < 8 * torch.pi / self.original)
+
+
+ARGUMENTS = {"offset": "offset", "position_ids": "positions"}
+
+
+@functools.cache
+def report_of(make, **options):
+    """The kind is that of its class, and arguments of forward are named."""
+    torch.set_num_threads(1)
+    forward = getattr(make, "forward", None)
+    given = inspect.signature(forward).parameters if forward else ()
+    options |= {ARGUMENTS[name]: name for name in given if name in ARGUMENTS}
+    made = getattr(make, "func", make)
+    rotary = isinstance(made, type) and issubclass(made, Rotary)
+    kind = options.pop("kind", "rotary" if rotary else "added")
+    return check(make, d_model=64, kind=kind, **options)
+
+
+def fired(report):
+    """Level and check of each error and warning."""
+    return {f"{f.level} {f.check}" for f in (*report.errors, *report.warnings)}

@@ -5,7 +5,6 @@ import functools
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 
 from pe_lib.check.call import FEW, isolated
 from pe_lib.check.kinds import READERS
@@ -17,59 +16,75 @@ from pe_lib.nn import (
     RotaryEmbedding,
     SinusoidalPositionalEncoding,
 )
-from tests.check.helpers import assert_sound, fired, report_of
 from tests.check.modules import (
     PARAMETER,
     Added,
+    Based,
     BufferedRotary,
     Embedded,
     Rotary,
-    Stretched,
+    add_scale,
     asked,
+    built,
+    fired,
     from_offset,
     make_class,
     neighbours,
     placed,
+    report_of,
+    spoilt,
     table,
 )
-from tests.check.test_faults import Based
 
 
-class Normed(Embedded):
-    def forward(self, x):
-        return functional.layer_norm(super().forward(x), x.shape[-1:])
+def gated(self, x):
+    """Its rows are times a trained number that begins at one."""
+    return x + self.scale * (Embedded.forward(self, x) - x)
 
 
-class Gated(Embedded):
-    """Its rows are times a trained number that begins at zero."""
-
-    def __init__(self, width):
-        super().__init__(width)
-        self.gate = nn.Parameter(torch.zeros(1))
-
-    def forward(self, x):
-        return x + self.gate * (super().forward(x) - x)
+def layered(self, length):
+    """A trained layer makes other rows of the table's."""
+    return self.layer(self.pe[:length])
 
 
-def at_times(self, x, times=None):
-    times = torch.arange(x.shape[1], device=x.device) if times is None else times
-    j = torch.arange(self.width, device=x.device)
-    angles = times[..., None] * 1e-4 ** (j // 2 * 2 / self.width)
-    return x + (angles + j % 2 * torch.pi / 2).sin().to(x.dtype)
+def add_dropout(module):
+    """And what cannot be copied."""
+    module.drop, module.numbers = nn.Dropout(0.1), (n for n in ())
 
 
-class Rotating(Rotary):
-    """With a base that may be said."""
+def dropped(self, x):
+    return self.drop(Added.forward(self, x))
 
-    def __init__(self, width, base=77.0):
-        super().__init__(width)
-        self.base = base
+
+def add_layer(module):
+    module.layer = nn.Linear(module.width, module.width)
+
+
+def add_angles(module):
+    empty = torch.zeros(4096, module.width // 2)
+    module.register_buffer("kept", empty, persistent=False)
+    module.seen = 0
+
+
+def filled(self, positions):
+    """Angles are filled in where a longer input comes, and slices are read."""
+    n = len(positions)
+    if n > self.seen:
+        self.kept[self.seen : n] = Rotary.angles(self, positions[self.seen :])
+        self.seen = n
+    return self.kept[:n]
+
+
+def corrected(self, x):
+    """The usual rows, and a trained correction that begins at zero."""
+    usual = TABLES(300, self.width).to(self.pe)
+    return x + (usual + self.pe)[: x.shape[1]].to(x.dtype)
 
 
 class Partial(Rotary):
     """Of its columns the first quarter is rotated, as an argument says."""
 
-    def __init__(self, width, share=0.25, sections=()):  # noqa: ARG002
+    def __init__(self, width, share=0.25):
         super().__init__(int(width * share))
 
     def turn(self, x, angles):
@@ -77,21 +92,19 @@ class Partial(Rotary):
         return torch.cat([super().turn(one, angles), rest], -1)
 
 
-class Filled(Rotary):
-    """Its cosines are filled in where a longer input comes, and slices come back."""
+class Stretched(Rotary):
+    """NTK-aware: the slowest pair turns `factor` times slower."""
 
-    def __init__(self, width):
+    def __init__(self, width, factor=8.0):
         super().__init__(width)
-        empty = torch.zeros(4096, width // 2)
-        self.register_buffer("angle", empty, persistent=False)
-        self.seen = 0
+        self.base = self.base * factor ** (width / (width - 2))
 
-    def forward(self, q, k):
-        if (n := q.shape[-2]) > self.seen:
-            positions = torch.arange(self.seen, n, device=q.device)
-            self.angle[self.seen : n] = self.angles(positions)
-            self.seen = n
-        return self.turn(q, self.angle[:n]), self.turn(k, self.angle[:n])
+
+def fading(self, q, k):
+    """xPos: what fades in the queries grows in the keys."""
+    fade = 0.999 ** torch.arange(q.shape[-2], device=q.device)[:, None]
+    q, k = Rotary.forward(self, q, k)
+    return (q * fade).to(q.dtype), (k / fade).to(k.dtype)
 
 
 def one_at_a_time(self, x):
@@ -105,90 +118,85 @@ def no_further(self, length):
 
 
 def on_the_processor(self, x):
-    return (x.cpu() + cached(500, self.width)[: x.shape[1]]).to(x)
+    return (x.cpu() + TABLES(500, self.width)[: x.shape[1]]).to(x)
 
 
-cached = functools.cache(table)
+def own_speeds(self, device):
+    return torch.linspace(1, 0.1, self.width // 2, device=device) ** 3
 
 
-SOUND = [
-    ("added", Added),
-    ("added", make_class(PARAMETER, rows=lambda _, width: torch.zeros(300, width))),
-    ("added", Embedded),
-    ("added", Normed),
-    ("added", asked(lambda ids: ids)),
-    ("added", from_offset(lambda offset: offset)),
-    ("added", PARAMETER),
-    ("rotary", Rotary),
-    ("rotary", BufferedRotary),
-    ("rotary", Partial),
-    ("rotary", functools.partial(Partial, sections=[16, 24])),
-    ("rotary", make_class(Rotary, turn=neighbours)),
-    ("rotary", make_class(Rotary, base=500_000.0)),
-    ("rotary", placed(lambda t: t / 8)),
-    ("rotary", Based),
-    ("added", Gated),
-    ("rotary", Filled),
-]
+def zeros(_, width):
+    return torch.zeros(300, width)
+
+
+TABLES = functools.cache(table)
 OURS = [
-    ("added", SinusoidalPositionalEncoding),
-    ("added", functools.partial(LearnedPositionalEmbedding, max_length=300)),
-    ("rotary", RotaryEmbedding),
-    ("rotary", functools.partial(RotaryEmbedding, layout="half_split")),
+    SinusoidalPositionalEncoding,
+    functools.partial(LearnedPositionalEmbedding, max_length=300),
+    RotaryEmbedding,
+    functools.partial(RotaryEmbedding, layout="half_split"),
 ]
-QUIET = [
-    *OURS,
-    ("rotary", Stretched),
-    ("rotary", lambda width: Partial(width, share=0.5)),
-    ("added", make_class(Added, at=no_further)),
-    ("added", make_class(Added, forward=at_times)),
-    ("added", make_class(Added, forward=on_the_processor)),
-    ("rotary", make_class(Rotary, forward=one_at_a_time)),
-]
+SOUND = {  # what is recognised
+    Added: "the encoding of Vaswani et al. (2017), to 3e-8",
+    built(Added, add_dropout, forward=dropped): "the encoding of Vaswani",
+    make_class(Added, at=no_further): "the encoding of Vaswani",
+    make_class(Added, forward=on_the_processor): "the encoding of Vaswani",
+    asked(lambda ids: ids): "the encoding of Vaswani",
+    from_offset(lambda offset: offset): "the encoding of Vaswani",
+    spoilt(lambda y: y.unflatten(1, (-1, 2)).flip(2).flatten(1)): "cosine first",
+    Embedded: "trained encodings",
+    built(Embedded, add_scale, forward=gated): "trained encodings",
+    built(Added, add_layer, at=layered): "trained encodings",
+    make_class(PARAMETER, rows=zeros): "trained encodings",
+    make_class(PARAMETER, rows=zeros, forward=corrected): "trained encodings, begins",
+    Rotary: "rotary, base 10000, half-split, to 2e-5",
+    Partial: "rotary, base 10000, half-split, 16 of 64 columns",
+    functools.partial(Partial, share=0.5): "half-split, 32 of 64 columns",
+    make_class(Rotary, forward=one_at_a_time): "rotary, base 10000, half-split",
+    make_class(Rotary, forward=fading): "rotary, base 10000, half-split",
+    make_class(Rotary, turn=neighbours): "rotary, base 10000, interleaved",
+    make_class(Rotary, base=500_000.0): "rotary, base 500000",
+    make_class(Rotary, frequencies=own_speeds): "rotary, frequencies of its own",
+    Based: "rotary, base 500000, slow pairs up to 8 times slower",
+    functools.partial(Based, base=77.0, factor=1.0): "rotary, base 77, half-split",
+    Stretched: "slow pairs up to 8 times slower",
+    **dict.fromkeys(OURS[:1], "the encoding of Vaswani"),
+    **dict.fromkeys(OURS[1:2], "trained encodings"),
+    **dict.fromkeys(OURS[2:], "rotary, base 10000"),
+}
 
 
-@pytest.mark.parametrize(("kind", "make"), SOUND)
-def test_sound_ones_have_a_verdict_and_no_error(kind, make):
-    assert_sound(report_of(make, kind))
+WARNED = {  # nothing is wrong in plain use
+    PARAMETER: "warning formula",
+    BufferedRotary: "warning half",
+    built(Rotary, add_angles, angles=filled): "warning half",
+    placed(lambda angles: angles / 8): "warning formula",
+}
 
 
-@pytest.mark.parametrize(("kind", "make"), QUIET)
-def test_these_have_no_warning_either(kind, make):
-    report = report_of(make, kind)
-    assert_sound(report)
-    assert not report.warnings and report.recognised, str(report)
-
-
-def test_what_is_said_is_meant():
-    assert fired(report_of(functools.partial(Rotating, base=77.0), "rotary")) == set()
-    assert fired(report_of(Rotating, "rotary")) == set()  # its own default is, too
-    assert "Vaswani et al. (2017)" in report_of(Added).recognised.words
-
-
-def test_what_nobody_names_is_left_as_it_is_and_said():
-    def forward(self, x, scale=1.0, far=False):
-        return scale * x + self.pe[: x.shape[1]].to(x.dtype) * (1 + far)
-
-    report = report_of(make_class(Added, forward=forward))
-    assert "; left as by default: scale, far" in report.called
-    assert report_of(Added).called == "x is [batch, length, dim]; at most 600 positions"
+@pytest.mark.parametrize("make", [*SOUND, *WARNED])
+def test_a_sound_one_has_a_verdict_and_no_error(make):
+    kind = {"kind": "rotary"} if make in OURS[2:] else {}
+    report = report_of(make, **kind)
+    assert report.ok and len(str(report).splitlines()) <= 7, str(report)
+    assert fired(report) == {WARNED[make]} if make in WARNED else not fired(report)
+    assert SOUND.get(make, "") in str(report.recognised)
 
 
 SIZES = {  # one axis at a time, of models that people train
-    "width": ({}, 4096, {}),
-    "batch": ({}, 64, {"batch": 64}),
-    "heads": ({}, 64, {"heads": 128}),
-    "length": ({"longest": 131_072}, 16, {}),
+    "width": (4096, 4096, {}),
+    "batch": (4096, 64, {"batch": 64}),
+    "heads": (4096, 64, {"heads": 128}),
+    "length": (131_072, 16, {}),
 }
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(("kind", "make"), OURS)
-def test_ours_hold_the_same_relations_at_real_sizes(kind, make, size):
-    given, width, asked = SIZES[size]
-    if size == "length" and "Learned" in str(make):
-        given = {"longest": 1024}  # as many rows as are trained
-    reader = type("Real", (READERS[kind],), given)
+@pytest.mark.parametrize("make", OURS)
+def test_ours_hold_the_same_relations_at_real_sizes(make, size):
+    longest, width, asked = SIZES[size]
+    kind = READERS["rotary" if make in OURS[2:] else "added"]
+    reader = type("Real", (kind,), {"longest": 1024 if make is OURS[1] else longest})
     with isolated():
         r = reader(Maker.of(make, width), width, "offset", "positions")
         usual = r.call
