@@ -25,6 +25,7 @@ body {{ font: 12pt/1.4 Georgia, serif; max-width: 17cm; margin: 1cm auto; }}
 section {{ min-height: 8cm; break-inside: avoid; }} h2 {{ font-size: 1em; }}
 </style>
 <h1>Positional encodings</h1>
+<p>{about}</p>
 <p>{minutes} minutes, {points} points. Paper and pen alone. A right step has its points,
 also where the result is wrong.</p>
 <p>Name: ______________________________</p>
@@ -63,6 +64,7 @@ def paper(pages: list[Page]) -> str:
         for number, one in enumerate(found, 1)
     )
     return PAPER.format(
+        about=html.escape(mine.read().about),
         points=points,
         minutes=5 * math.ceil(2 * points / 5),
         questions=sections,

@@ -32,6 +32,7 @@ KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and 
 class Mine:
     """All of it, and how the book has it."""
 
+    about: str = ""
     assignments: Mapping[str, Mapping[str, Points]] = field(default_factory=dict)
     plans: tuple[str, ...] = ()
 

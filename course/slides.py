@@ -237,7 +237,7 @@ def deck(plan: Plan, book: Manuscript) -> str:
     if wrong := "\n".join(errors(plan, book)):
         raise SystemExit(f"The slides no longer say what the book says:\n{wrong}")
     opening = (
-        f"<section><h1>{inline(plan.title)}</h1>"
+        f"<section><h1>{inline(plan.title)}</h1><p>{inline(mine.read().about)}</p>"
         f"<footer>{plan.minutes} minutes. {CREDIT}</footer></section>"
     )
     sections = [opening, *(section(slide, book) for slide in plan.slides)]

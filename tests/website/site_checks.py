@@ -119,7 +119,7 @@ def loud_figures(site: Site, name: str) -> Iterator[str]:
 
     Grey letters, too: as grey as lines they are pale; and what it names and has not.
     """
-    text = re.sub(r"var\([^)]*#[^)]*\)|base64,[^\"]*", "", site.text(name))
+    text = re.sub(r", #\w{6}\)|base64,[^\"]*", ")", site.text(name))
     for figure in re.findall(r'<svg[^>]* class="figure".*?</svg>', text, re.DOTALL):
         yield from OF_ITS_OWN.findall(figure)
         named = set(re.findall(r"url\(#([^)]*)\)", figure))
