@@ -10,6 +10,7 @@ from pe_lib.experiments import training
 from pe_lib.experiments.kept import by_scheme
 from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import SCHEMES, Scheme
+from pe_lib.experiments.tasks import TASKS, Task
 from pe_lib.experiments.training import fit_ensemble, train
 from tests.experiments.helpers import LENGTH, ensemble
 
@@ -87,6 +88,17 @@ def test_rows_come_in_order_and_a_new_scheme_is_welcome():
     assert {r.task for r in rows} == {"order"}
     halves = by_scheme(rows, 8)
     np.testing.assert_array_equal(halves["mine"], halves["none"])  # 0 changes nothing
+
+
+def test_a_new_task_is_welcome():
+    def always_three(length, count, generator):
+        tokens = torch.randint(16, (count, length), generator=generator)
+        return tokens, torch.full((count,), 3)
+
+    task = Task("three", "which?", 2, pooled=True, sequences=always_three)
+    rows = train(task, ["none"], steps=60, seeds=1)
+    assert [(row.task, row.accuracy) for row in rows] == [("three", 1.0)]
+    assert task.name not in TASKS
 
 
 # The loop
