@@ -22,6 +22,7 @@ def broken(self, x):  # noqa: ARG001
     raise KeyError(f"no {x.ndim}")
 
 
+TOLD = "x is [batch, length, dim]; at most 600 positions"
 CALLED = "forward with x [batch, length, dim] = [3, 11, 16]: "
 UNCALLED = {
     "make(16) raised TypeError": NeedsRows,
@@ -86,9 +87,9 @@ def test_an_argument_is_named_and_must_be_there():
         report = check(gives(forward), d_model=16, **told)
         assert report.ok and report.recognised.base == 10_000, str(report)
         assert "offset" not in {f.check for f in report.unchecked}
-        assert report.called.endswith(f"dim]; at most 600 positions{left}")
+        assert report.called == f"{TOLD}{left}"
     unasked = check(gives(begins), d_model=16)
-    assert unasked.called.endswith("; left as by default: whence")
+    assert unasked.called == f"{TOLD}; left as by default: whence"
     assert "offset: neither offset nor positions" in unasked.as_text(99, verbose=True)
     told = str(check(gives(begins), d_model=16, positions="begin"))
     assert "forward takes x, whence: no argument is 'begin'" in told
