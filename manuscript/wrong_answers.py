@@ -2,8 +2,8 @@
 
     collected()["ex-offset"].wrong[0].thinks
 
-The files are ``book/exercises/<part>.yml``; problem.yml says what each line is. A test
-runs every wrong answer and looks for its hint in what the check says.
+The files are ``book/exercises/<part>.yml``; problem.yml says what each line is. In
+tests/book/test_exercises.py every wrong answer runs, and what the check says has its hint.
 """
 
 from collections.abc import Mapping

@@ -58,7 +58,7 @@ def is_constant(line: ast.stmt) -> bool:
     return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
 
 
-def touched_notebooks() -> list[Path]:
+def changed_notebooks() -> list[Path]:
     """The notebooks that differ, or rest on a file whose change can be felt."""
     differ = touching()
     pages = sorted(ROOT.glob("book/[a-z]*/[a-z]*.ipynb"))

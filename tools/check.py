@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tools.changes import (
     ROOT,
+    changed_notebooks,
     differing,
     file_dependencies,
-    touched_notebooks,
     touching,
 )
 
@@ -33,7 +33,7 @@ SAMPLE = ["book/index", "problem/order_blindness"]
 
 def touched() -> list[list[str]]:
     """What to hand to pytest, run by run."""
-    differ, felt, notebooks = differing(), touching(), touched_notebooks()
+    differ, felt, notebooks = differing(), touching(), changed_notebooks()
     library = {path for path in felt if path.is_relative_to(ROOT / "pe_lib")}
     rooms = {path.parent.name for path in library}
     plans = {*(ROOT / "course").glob("**/*.yml")} & differ

@@ -23,7 +23,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import arithmetic
-from tools.changes import ROOT, git, touched_notebooks
+from tools.changes import ROOT, changed_notebooks, git
 
 COVER = ROOT / "website/static/cover.svg"
 SECONDS = 1200
@@ -128,7 +128,7 @@ def main() -> int:
     parser.add_argument("notebooks", nargs="*", type=Path)
     parser.add_argument("--changed", action="store_true", help="since the last commit")
     options = parser.parse_args()
-    paths = options.notebooks + (touched_notebooks() if options.changed else [])
+    paths = options.notebooks + (changed_notebooks() if options.changed else [])
     arithmetic.pin(arithmetic.DRAWN)
     failures = {path: failure for path in paths if (failure := execute(path))}
     for path, failure in failures.items():

@@ -143,7 +143,7 @@ def tagged(cells: list[dict[str, Any]], prefix: str) -> dict[str, str]:
     [page for page in BOOK.notebooks if page.exercises],
     ids=lambda page: page.name.removeprefix("book/"),
 )
-def test_checks_tell_right_from_wrong(
+def test_wrong_answers_are_told_from_right(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No answer and common slips fail, with a hint; the right one passes."""
