@@ -3,7 +3,7 @@
     collected()["ex-offset"].wrong[0].thinks
 
 The files are ``book/exercises/<part>.yml``; problem.yml says what each line is. In
-tests/book/test_exercises.py every wrong answer runs, and what the check says has its hint.
+tests/book/test_exercises.py each wrong answer runs, and what is said has its hint.
 """
 
 from collections.abc import Mapping

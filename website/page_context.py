@@ -17,12 +17,7 @@ from website.katex_math import COLOURS
 STYLES = ("book.css", "katex.min.css", "drawing.css", "ten_drawings.css", "bench.css")
 UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 LOADS = {  # a page that has the one loads the others
-    'class="panel"': (
-        "drawings.js",
-        "ten_drawings.js",
-        "drawing.css",
-        "ten_drawings.css",
-    ),
+    'class="panel"': ("drawings.js", "drawing.css", "ten_drawings.css"),
     '<div class="pe-explorer" data-drawing="bench"': ("bench.js", "bench.css"),
 }
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)

@@ -2,7 +2,6 @@
 
 ``{panel} spike`` puts one on a page: what a reader without a script has, and what is
 printed, and one script for all makes it live. They are drawings that chapters use, too.
-``ten_drawings.js`` counts the laws that were found.
 """
 
 from pathlib import Path

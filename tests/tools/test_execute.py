@@ -142,7 +142,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
         ("README.md", "tests/book/test_numbers.py"),
         ("website/live/inside.py", "tests/live/test_live.py"),
         ("website/live/scripts/page.js", "tests/live/test_live.py"),
-        ("website/static/ten_drawings.js", "tests/website/test_ten_drawings.py"),
+        ("website/static/bench.js", "tests/website/test_bench.py"),
         ("website/static/book.css", "tests/website/test_site.py"),
         ("course/plans/45.yml", "tests/course/test_slides.py"),
     ],

@@ -3,7 +3,7 @@
 import re
 
 from pe_lib.explorers.drawing import view
-from tests.website.site_checks import PHONE, ROOT, resize
+from tests.website.site_checks import ROOT
 from website import ten_drawings
 
 PAGE = "book/ten_drawings"
@@ -18,22 +18,6 @@ def test_what_the_page_says():
     assert shares[0] < 25 and shares[2] > 80 and shares == sorted(shares)
 
 
-def test_a_law_that_is_found_fills_its_dot(at):
-    """Beside the page; on a phone it is counted in a bar."""
-    page = at(PAGE).page
-    assert page.locator(".laws a").count() == 10
-    page.locator('[data-panel="shuffle"] button', has_text="Add the positions").click()
-    page.locator('[data-panel="shuffle"] .take').first.press("ArrowRight")
-    assert page.locator(".laws a.found").all_text_contents() == ["Law 1, found"]
-    assert page.locator(".laws p").text_content() == "Laws 1 of 10"
-    page.reload()
-    assert page.locator(".laws p").text_content() == "Laws 1 of 10"
-    resize(page, PHONE)
-    bar = page.locator(".laws").bounding_box()
-    assert bar["height"] == 44 and bar["width"] == PHONE
-    assert page.locator(".laws a").last.is_visible()
-
-
 def test_on_paper_they_are_as_nobody_has_moved_them(at):
     page = at(PAGE).page
     stills = page.locator(".panel .line").all_text_contents()
@@ -42,5 +26,4 @@ def test_on_paper_they_are_as_nobody_has_moved_them(at):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".panel .line").all_text_contents() == stills
     page.emulate_media(media="print")
-    assert page.locator(".laws").is_hidden()
     assert page.locator(".panel svg").first.is_visible()

@@ -191,7 +191,7 @@
     // Letters too small, and lines too long.
     letters: () =>
       [...lines()].filter(({ e, it }) => {
-        const small = parseFloat(style(e).fontSize) < 12 && !e.closest(".laws a");
+        const small = parseFloat(style(e).fontSize) < 12;
         return small || (it.width > 43 * 16 && !e.closest("pre, dt, h1, .foot"));
       }).map(({ text }) => text),
 
