@@ -4,13 +4,15 @@
 
 prints the largest error of pe_lib and of its peers over the hundred positions up to
 4,096, to a million and to 2**31, with 128 numbers a head and base 10,000; once as
-each program comes, once after .to(torch.bfloat16). Keeps what it printed in angles.txt.
+each program comes, once after .to(torch.bfloat16). Then how far the speeds of
+transformers' scaling rules are from pe_lib's. Keeps what it printed in angles.txt.
 """
 
 import datetime
 import platform
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +20,8 @@ from mpmath import mp, mpf
 from numpy.typing import NDArray
 from peers import keep, peer
 
+from pe_lib import angular_frequencies
+from pe_lib.beyond import scaling
 from pe_lib.nn import RotaryEmbedding
 
 WIDTH = 128
@@ -26,21 +30,31 @@ COLUMNS = {"4096": 4096, "10^6": 10**6, "2^31": 2**31}
 Parts = tuple[torch.Tensor, torch.Tensor]
 
 
-def programs(dtype: torch.dtype) -> dict[str, Callable[[torch.Tensor], Parts]]:
-    """Each after .to(dtype): from positions [n] to cosines and sines [n, 64]."""
-    config = peer("transformers.LlamaConfig")(
+def llama_config(**parameters: Any) -> Any:
+    """A Llama with heads of 128 numbers."""
+    return peer("transformers.LlamaConfig")(
         hidden_size=WIDTH,
         num_attention_heads=1,
         head_dim=WIDTH,
         max_position_embeddings=32_768,
-        rope_parameters={"rope_theta": 10_000.0, "rope_type": "default"},
+        rope_parameters={"rope_theta": 10_000.0, **parameters},
     )
-    llamas = "transformers.models.llama.modeling_llama.LlamaRotaryEmbedding"
-    fourth = "transformers.models.llama4.modeling_llama4.Llama4TextRotaryEmbedding"
+
+
+def llama_rotary(**parameters: Any) -> Any:
+    """Its rotary module."""
+    module = peer("transformers.models.llama.modeling_llama.LlamaRotaryEmbedding")
+    return module(llama_config(**parameters))
+
+
+def programs(dtype: torch.dtype) -> dict[str, Callable[[torch.Tensor], Parts]]:
+    """Each after .to(dtype): from positions [n] to cosines and sines [n, 64]."""
     modules = {
         "ours": RotaryEmbedding(WIDTH, max_length=0),
-        "llama": peer(llamas)(config),
-        "llama4": peer(fourth)(config),
+        "llama": llama_rotary(rope_type="default"),
+        "llama4": peer(
+            "transformers.models.llama4.modeling_llama4.Llama4TextRotaryEmbedding"
+        )(llama_config(rope_type="default")),
         "x": peer("x_transformers.x_transformers.RotaryEmbedding")(WIDTH),
         "rotary": peer("rotary_embedding_torch.RotaryEmbedding")(WIDTH),
     }
@@ -92,6 +106,33 @@ def errors(truth: dict[str, NDArray[np.float64]], dtype: torch.dtype) -> list[st
     return lines
 
 
+def rules() -> list[str]:
+    """How far the speeds of transformers' rules are from ours, as a share."""
+    old, length = angular_frequencies(WIDTH), 4096
+    given: dict[str, dict[str, Any]] = {
+        "linear": {"factor": 8.0},
+        "llama3": {
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": length,
+        },
+        "yarn": {"factor": 8.0, "original_max_position_embeddings": length},
+    }
+    ours = {
+        "linear": scaling.interpolate(old, 8),
+        "llama3": scaling.llama3(old, 8, length),
+        "yarn": scaling.by_parts(old, 8, length, ramp="index"),
+    }
+    lines = []
+    for name, parameters in given.items():
+        module = llama_rotary(rope_type=name, **parameters)
+        speeds = module.inv_freq.double().numpy()
+        apart = np.abs(speeds / ours[name] - 1).max()
+        lines.append(f"{name:19}{apart:7.0e}{module.attention_scaling:10.4f}")
+    return lines
+
+
 def report() -> list[str]:
     """Measure everything."""
     truth = {
@@ -113,6 +154,11 @@ def report() -> list[str]:
         "",
         f"{'.to(bfloat16)':19}{head}",
         *errors(truth, torch.bfloat16),
+        "",
+        "transformers' speeds beside pe_lib's: the largest difference as a share, and",
+        "the factor on cosines and sines (s = 8, L = 4096).",
+        "",
+        *rules(),
     ]
 
 
