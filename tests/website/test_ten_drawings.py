@@ -1,4 +1,4 @@
-"""Ten drawings: what their page says of them, and what surrounds them."""
+"""Ten drawings: what their page says of them, and what is printed."""
 
 import re
 
