@@ -18,6 +18,7 @@ from torch import Tensor
 
 Array = NDArray[Any]
 OURS = tuple(Path(str(file)).parent for file in (torch.__file__, np.__file__, __file__))
+STANDARD = Path(linecache.__file__).parent
 FEW = 11  # positions of the usual call: unlike any batch, and odd
 
 
@@ -61,13 +62,15 @@ class ForeignError(Exception):
         if file.is_file():  # that of a notebook's cell is gone, and its name a number
             place = f" ({file.name}:{line})"
         stated = re.search(r"\b(raise|assert)\b", linecache.getline(name, line))
+        self.theirs = bool(theirs)
         self.meant = frames[-1:] == [(name, line)] and bool(stated)
         super().__init__(f"{type(error).__name__}: {text}{place}")
 
 
 def is_theirs(name: str) -> bool:
     """Whether a file is neither ours nor a library's that runs modules."""
-    return name[:1] != "<" and not any(Path(name).is_relative_to(at) for at in OURS)
+    ours = any(Path(name).is_relative_to(at) for at in OURS)
+    return not (name[:1] == "<" or ours or Path(name).parent == STANDARD)
 
 
 class UnaskedError(Exception):
@@ -76,6 +79,10 @@ class UnaskedError(Exception):
 
 class RefusedError(Exception):
     """It does not keep to the contract; the message says how."""
+
+
+class OwnError(Exception):
+    """The checker itself raised; the message says what."""
 
 
 @contextmanager
@@ -87,6 +94,22 @@ def foreign() -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         raise ForeignError(error) from error
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Around ours: what is raised in no file of theirs is an OwnError."""
+    try:
+        yield
+    except (ForeignError, RefusedError, UnaskedError):
+        raise
+    except Exception as error:
+        told = ForeignError(error)
+        if told.theirs:
+            raise told from error
+        raise OwnError(
+            f"the checker itself failed, please report it: {told}"
+        ) from error
 
 
 @contextmanager

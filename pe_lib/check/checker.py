@@ -9,9 +9,10 @@ from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import properties
 from pe_lib.check.call import (
     ForeignError,
+    OwnError,
     RefusedError,
     UnaskedError,
-    foreign,
+    guarded,
     isolated,
 )
 from pe_lib.check.kinds import READERS, Added, Rotary
@@ -23,13 +24,12 @@ from pe_lib.check.report import (
     FAILED,
     PASSED,
     UNCHECKED,
-    WARNING,
     Finding,
     Found,
     Report,
 )
 from pe_lib.check.rotations import told_turns
-from pe_lib.check.tables import ignored, told_rows
+from pe_lib.check.tables import told_rows
 
 Make = Callable[[int], nn.Module]
 
@@ -40,9 +40,6 @@ def formula(r: Reader) -> Found:
         yield UNCHECKED, "its rows depend on the length of the input.", ""
     else:
         yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
-    for name in ignored(r):
-        what = f"Whatever {name} is, the numbers are the same."
-        yield WARNING, what, f"Pass {name} on, and put it in the key of any cache."
 
 
 BATCH = next(row for row in RELATIONS if row.name == "batch")
@@ -151,7 +148,7 @@ def check(
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
         try:
-            with foreign():
+            with guarded():
                 maker = Maker.of(make, d_model)
                 r = READERS[kind](maker, d_model, offset, positions)
                 nature, called = r.nature, r.called
@@ -166,7 +163,7 @@ def check(
             found = run_all(chosen, r)
             name = type(r.first).__name__
             return Report(name, called, r.recognised, found)
-        except (ForeignError, RefusedError, UnaskedError) as error:
+        except (ForeignError, OwnError, RefusedError, UnaskedError) as error:
             return Report(name, "", None, (not_called(error, d_model),))
 
 
@@ -205,7 +202,7 @@ def held(row: Any, r: Reader) -> list[Finding]:
         why = "what is wrong with the axes comes first."
         return [Finding(name, UNCHECKED, "", why)]
     try:
-        with foreign():
+        with guarded():
             if isinstance(row, Relation):
                 return [hold(row, r)]
             for level, *words in row(r):
@@ -213,12 +210,16 @@ def held(row: Any, r: Reader) -> list[Finding]:
                 found.append(Finding(name, *told, *words))
     except (ForeignError, UnaskedError) as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
+    except OwnError as error:
+        found.append(Finding(name, UNCHECKED, "", f"{error}."))
     return found or [Finding(name, PASSED)]
 
 
 def not_called(error: Exception, d_model: int) -> Finding:
     """Why there is nothing to check, and what would help."""
     text, fix = str(error), "If it is called in another way, check a wrapper."
+    if isinstance(error, OwnError):
+        return Finding("call", UNCHECKED, "", f"{text}.")
     if isinstance(error, ForeignError):
         text, fix = f"make({d_model}) raised {error}.", ""
         missing = text.partition("required positional argument")[2].split("'")

@@ -1,16 +1,11 @@
 """What makes a module from a width, and the numbers that it was told."""
 
 import copy
-import functools
 import inspect
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
-
-CONSTANTS = r"(\w+_)?(base|theta|max_(distance|period|timescale))"
 
 
 @dataclass(frozen=True)
@@ -45,10 +40,3 @@ class Maker:
     def numbers(self) -> set[float]:
         """Those that its arguments are."""
         return {v for _, v in self.said if type(v) in (int, float)}
-
-    def others(self) -> Iterator[tuple[str, "Maker"]]:
-        """Constants of formulas among its arguments, and a maker with each doubled."""
-        for name, value in self.said if self.is_class else ():
-            if re.fullmatch(CONSTANTS, name) and type(value) in (int, float):
-                make = functools.partial(self.make, **{name: 2 * value})
-                yield name, replace(self, make=make)

@@ -21,10 +21,10 @@ def axes(r: Reader) -> Found:
     answer, told = r.answer(r.call()), f"x [{', '.join(r.axes)}]"
     if not r.tells(answer) and r.nature != "product":
         what = f"With {told} all positions are alike."
-        fix = "Count along the length: pe[:, :length], not pe[:, length]."
+        fix = f"Count along axis {r.axes.index('length')}, the length."
         if np.ptp(answer, axis=0).max(initial=0) > 1e-6:
             what = f"It counts along the batch: with {told} all positions are alike."
-            fix = "Count along axis 1, or check a wrapper that transposes x."
+            fix = f"{fix[:-1]}, or check a wrapper that transposes x."
         elif not answer.any():
             what = "Nothing is added: all numbers are 0, and no training changes them."
             fix = "Fill the table."
@@ -50,9 +50,15 @@ def x(r: Reader) -> Found:
     if r.count > 1:
         call = r.call(content=3)
         q, k = r.inputs(call)
-        one, two = r.answer(call), r.rows(r.module(call), call, 0 * q, k)
-        if r.differ(two[..., r.width :], one[..., r.width :]):
-            yield ERROR, "The keys depend on the queries.", "Rotate keys by themselves."
+        both, d = r.answer(call), r.width
+        keys, queries = (
+            r.rows(r.module(call), call, *z) for z in ((0 * q, k), (q, 0 * k))
+        )
+        fix = "Return each, rotated by itself."
+        if r.differ(keys[..., d:], both[..., d:]):
+            yield ERROR, "The keys depend on the queries.", fix
+        if r.differ(queries[..., :d], both[..., :d]):
+            yield ERROR, "The queries depend on the keys.", fix
 
 
 def finite(r: Reader) -> Found:
@@ -60,8 +66,10 @@ def finite(r: Reader) -> Found:
     bad = ~np.isfinite(r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
-        what = f"NaN or infinity, first at position {first:,}."
-        yield ERROR, what, "0 * inf, log or division of 0? Memory that nobody filled?"
+        what = (
+            f"{100 * bad.mean():.3g} % is NaN or infinite, first at position {first:,}."
+        )
+        yield ERROR, what, "Compute finite numbers."
 
 
 def distinct(r: Reader) -> Found:
@@ -74,11 +82,7 @@ def distinct(r: Reader) -> Found:
     if again := repeated(rows):
         later, earlier = again
         what = f"Position {later:,} gets the row of position {earlier:,}."
-        fix = "Where a table ends, raise an error."
-        if later == earlier + 1:
-            last = earlier + int((np.abs(rows - rows[later]).max(1) < 1e-5).sum()) - 1
-            what = f"Positions {earlier:,} to {last:,} get one row."
-            fix = "Count in float32; /, not //." if last < len(rows) - 1 else fix
+        fix = "Give each position its own row; where they end, raise an error."
         yield ERROR if later < PLAIN else WARNING, what, fix
 
 
@@ -240,7 +244,7 @@ def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
     other = r.rows(module, r.upto(r.longest))
     told = f"Rows {some(idle)} of the {len(p):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
-        yield WARNING, f"{told} are read, and never trained.", "padding_idx?"
+        yield WARNING, f"{told} are read, and never trained.", "Train all that is read."
 
 
 def widths(r: Reader) -> Found:
@@ -258,4 +262,4 @@ def widths(r: Reader) -> Found:
             continue
         if not np.isfinite(rows).all():
             what = f"NaN or infinity at width {width}."
-            yield WARNING, what, "Divide by max(d_model // 2 - 1, 1)."
+            yield WARNING, what, "Refuse such a width, or divide by no zero."

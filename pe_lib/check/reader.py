@@ -48,19 +48,6 @@ def versions_of(value: Any) -> list[int]:
     return [t._version for t in tensors_in(value) if not t.is_inference()]
 
 
-def states_of(value: Any) -> list[tuple[int, str]]:
-    """Of each of its tensors the version, 0 of one that is a part, and the sum.
-
-    What a part is cut from may be written into elsewhere. Sums are text: NaN is NaN.
-    """
-    there = [t for t in tensors_in(value) if not (t.is_meta or t.is_inference())]
-    whole = [t.untyped_storage().nbytes() == t.nbytes for t in there]
-    versions = [t._version if w else 0 for t, w in zip(there, whole, strict=True)]
-    with torch.no_grad():
-        sums = [str(t.sum().item()) for t in there]
-    return [*zip(versions, sums, strict=True)]
-
-
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
@@ -84,8 +71,8 @@ class Reader:
         self.refused: dict[Call, ForeignError] = {}
         self.wrote = False  # into what it was given
         self.rewrote = False  # into what it had returned
-        self.returned: Any = ()
-        self.states: list[tuple[int, str]] = []
+        self.returned: list[Tensor] = []
+        self.versions: list[int] = []  # of these, as they were returned
         self.failed: set[str] = set()  # checks that found an error
         self.recognised: Recognised | None = None
         self.begun = self.build()
@@ -131,8 +118,9 @@ class Reader:
         """An unused one."""
         with contextlib.suppress(Exception):  # not everything can be copied
             return copy.deepcopy(module)
-        new = self.build()
-        new.load_state_dict(module.state_dict())
+        with foreign():
+            new = self.build()
+            new.load_state_dict(module.state_dict())
         return new
 
     def filled(self, begun: nn.Module) -> nn.Module:
@@ -211,8 +199,9 @@ class Reader:
         before = versions_of([inputs, named])
         output = self.run(module, call, inputs, named)
         self.wrote |= before != versions_of([inputs, named])
-        self.rewrote |= self.states != states_of(self.returned)
-        self.returned, self.states = output, states_of(output)
+        self.rewrote |= self.versions != versions_of(self.returned)
+        self.returned = [t for t in tensors_in(output) if not t._is_view()]
+        self.versions = versions_of(self.returned)
         several = self.count > 1 and isinstance(output, tuple | list)
         output = [*output] if several else [output]
         shapes = [

@@ -13,8 +13,8 @@ from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import CLOSE, Cut, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
 from pe_lib.check.rows import looks_like
-from pe_lib.check.waves import SIXTEEN
 
+SIXTEEN = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
 
 
@@ -219,9 +219,9 @@ def hold(relation: Relation, r: Reader) -> Finding:
             got = got if name == "batch" and not call.content else got[: len(want)]
             got = got[:, : want.shape[1], : want.shape[2]]
             if r.differ(got, want, relation.loose):
-                what = f"{case.rstrip(',:')}: {looks_like(r, got, want)}."
-                if call.cast and any(t.is_complex() for t in r.first.buffers()):
-                    what += " A complex buffer loses its imaginary part."
+                what = (
+                    f"{case.rstrip(',:')}: {looks_like(r, got, want, relation.loose)}."
+                )
                 return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
     except (UnaskedError, ForeignError) as error:
         why = f"{error}"

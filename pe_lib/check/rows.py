@@ -8,35 +8,29 @@ from pe_lib.check.call import Array, ForeignError, UnaskedError
 from pe_lib.check.reader import CLOSE, Reader
 
 
-def looks_like(r: Reader, got: Array, want: Array) -> str:
+def looks_like(r: Reader, got: Array, want: Array, loose: float) -> str:
     """How what came differs from what was wanted, in words."""
-    if np.isnan(got).any() and not np.isnan(want).any():
-        return "NaN"
     got, want = np.broadcast_arrays(got, want)
-    each = range(len(got))
-    bad = next((i for i in each if r.differ(got[[i]], want[[i]])), 0)
-    where = f" in sequence {bad}" * (bad > 0)
-    d, names = r.width, r.parts
-    off = np.abs(got - want).max(axis=(0, 1, 2))
-    apart = [i for i in range(len(names)) if (off[i * d :][:d] > CLOSE).any()]
-    columns = slice(None)
-    if len(apart) == 1 < len(names):
-        columns = slice(apart[0] * d, apart[0] * d + d)
-        where += f" in the {names[apart[0]]}"
-    rows, wanted = (y[bad, 0][:, columns] for y in (got, want))
+    off, lost = np.abs(got - want), np.isnan(got) != np.isnan(want)
+    bad = lost | (off > loose * np.nanmax(np.abs(want), initial=1e-3))
+    sequence, head, t, i = np.argwhere(bad)[0] if bad.any() else (0, 0, 0, 0)
+    part, column = divmod(int(i), r.width)
+    where = f" in sequence {sequence}" * bool(sequence) + f" in head {head}" * bool(
+        head
+    )
+    where += f" in the {r.parts[part]}" * (len(r.parts) > 1)
+    columns = slice(part * r.width, (part + 1) * r.width)
     with contextlib.suppress(ForeignError, UnaskedError):
         whole = r.answer(r.alone(r.limit))[0, 0][:, columns]
+        rows, usual = (y[sequence, head][:, columns] for y in (got, want))
         which = same_rows(rows, whole)
-        if which and which != same_rows(wanted, whole):
+        if which and which != same_rows(usual, whole):
             shown = ", ".join(map(str, which[:4])) + ", ..." * (len(which) > 4)
             return f"the rows are those of positions {shown}{where}"
-    off = np.nan_to_num(np.abs(rows - wanted))
-    bad_rows = int((off.max(1) > CLOSE * np.abs(wanted).max(initial=1e-3)).sum())
-    if not bad_rows:  # in other heads than the rows are of
-        most = np.nan_to_num(np.abs(got - want)).max(initial=0)
-        return f"numbers differ, by up to {most:.2g}{where}"
-    share = f"{bad_rows} of {len(rows)} rows differ"
-    return f"{share}, by up to {off.max(initial=0):.2g}{where}"
+    numbers = f"{got[sequence, head, t, i]:.3g}, not {want[sequence, head, t, i]:.3g}"
+    size = "" if lost.any() else f", by up to {off.max():.2g}"
+    share = f"{100 * bad.mean():.3g} % of the numbers differ{size}"
+    return f"{share}, first in row {t}, column {column}{where}: {numbers}"
 
 
 def same_rows(rows: Array, whole: Array) -> list[int]:

@@ -164,16 +164,6 @@ class Rotary(nn.Module):
         return self.turn(q, angles), self.turn(k, self.keys * angles)
 
 
-def turning(turn):
-    """The class that turns by turn(x, cosines, sines), laid out for halves."""
-
-    def both(_, x, angles):
-        angles = torch.cat([angles, angles], -1)
-        return turn(x, angles.cos(), angles.sin()).to(x.dtype)
-
-    return make_class(Rotary, turn=both)
-
-
 def placed(change):
     """The class that rotates by change(its own angles)."""
     return make_class(Rotary, angles=lambda s, t: change(Rotary.angles(s, t)))

@@ -1,11 +1,13 @@
-"""Faults of one module: which check, at which level, and in which words."""
+"""Faults: which check finds them, at which level, and with which numbers."""
 
+import functools
 import math
 
 import pytest
 import torch
 from torch import nn
 
+from pe_lib.check import names_of_checks
 from tests.check.modules import (
     PARAMETER,
     Added,
@@ -17,9 +19,9 @@ from tests.check.modules import (
     asked,
     built,
     combining,
+    fired,
     from_offset,
     in_halves,
-    in_neighbours,
     make_class,
     neighbours,
     of_angles,
@@ -28,7 +30,6 @@ from tests.check.modules import (
     report_of,
     spoilt,
     table,
-    turning,
 )
 
 
@@ -44,10 +45,6 @@ def put(where, value):
 
 def power(factor, of=0):
     return lambda t, j: t * 1e-4 ** (factor * j + of / 64)
-
-
-def low(x):
-    return x.bfloat16().double()
 
 
 def by_the_batch(self, x):
@@ -107,17 +104,21 @@ class Reused(Added):
         return y if torch.is_grad_enabled() or out.shape != y.shape else out.copy_(y)
 
 
-def overwritten(x, cos, sin):
+def overwritten(_, x, angles):
     one, two = x.chunk(2, -1)
-    c, s = cos.chunk(2, -1)[0], sin.chunk(2, -1)[0]
-    one = one * c - two * s
-    return torch.cat([one, one * s + two * c], -1)
+    one = one * angles.cos() - two * angles.sin()
+    return torch.cat([one, one * angles.sin() + two * angles.cos()], -1)
 
 
-def elsewhere(x, cos, sin):
-    one, two = x[..., ::2], x[..., 1::2]
-    c, s = cos.chunk(2, -1)[0], sin.chunk(2, -1)[0]
-    return torch.cat([one * c - two * s, one * s + two * c], -1)
+def scaled(_, x, angles):
+    """Of the cosines alone."""
+    angles = torch.cat([angles, angles], -1)
+    return 1.5 * x * angles.cos() + in_halves(x) * angles.sin()
+
+
+def elsewhere(self, x, angles):
+    """Neighbours are rotated, and come back as halves."""
+    return neighbours(self, x, angles).unflatten(-1, (-1, 2)).mT.flatten(-2)
 
 
 def first_half(self, x, angles):
@@ -134,16 +135,6 @@ def rotating(forward):
     return make_class(Rotary, forward=forward_)
 
 
-def along_heads(self, _, q, k):
-    angles = self.angles(torch.arange(q.shape[1]))[:, None]
-    return self.turn(q, angles), self.turn(k, angles)
-
-
-def shifted_keys(self, _, q, k):
-    t = torch.arange(q.shape[-2])
-    return self.turn(q, self.angles(t)), self.turn(k, self.angles(t + 1))
-
-
 def in_both_layouts(self, turn, q, k):
     return turn(q, k)[0], neighbours(self, k, self.angles(torch.arange(k.shape[-2])))
 
@@ -153,11 +144,6 @@ def rest_of_queries(_, _turn, q, k):
     return tuple(torch.cat([x, q[..., 32:]], -1) for x in turned)
 
 
-def scaled_alike(_, turn, q, k):
-    """Keys as queries, and not by reciprocal factors."""
-    return tuple(y * 1.1 ** torch.arange(q.shape[-2])[:, None] for y in turn(q, k))
-
-
 def reshaped(_, turn, q, k):
     """Keys [batch, length, heads, dim] take the shape of queries."""
     return turn(q, k.transpose(1, 2).reshape(k.shape))
@@ -165,13 +151,6 @@ def reshaped(_, turn, q, k):
 
 def side_by_side(_, turn, q, k):
     return turn(*(x.view(*x.shape[:2], -1).view(x.shape) for x in (q, k)))
-
-
-KEPT = {}
-
-
-def of_any_base(self, device):
-    return KEPT.setdefault(self.width, Rotary.frequencies(self, device))
 
 
 in_inference = torch.inference_mode()(torch.ones)
@@ -186,52 +165,53 @@ FAULTS = {
     "error x: comes back, without x": combining(lambda x, rows: rows + 0 * x),
     "note x: 8 times x": combining(lambda x, rows: 8 * x + rows),
     "warning x: 64 times x": combining(lambda x, rows: 64 * x + rows),
-    "error batch: beside two others": MIXES,
+    "error batch: two others, not alone: 100 % of the": MIXES,
     "error batch: With 13 sequences": make_class(Added, forward=often),
-    "note training: by up to": make_class(Added, forward=hand_made),
-    "error finite: NaN": make_class(
-        PARAMETER, rows=lambda _, width: torch.empty(300, width)),
+    "note training: differ, by up to": make_class(Added, forward=hand_made),
     # positions
-    "error prefix: rows are those of positions": picking(lambda t: len(t) - t),
-    "error distinct: Positions 99 to 4,095": picking(lambda t: t.clamp(max=99)),
-    "error distinct: Positions 0 to 3 get": picking(lambda t: t // 4),
-    "error distinct: Position 90 gets the row of position 0": picking(lambda t: t % 90),
-    "error positions: 10, ..., 1, 0": asked(lambda ids: ids.sort(-1).values),
-    "error positions: in sequence 1": asked(
+    "error prefix: rows are those of positions 598": picking(lambda t: len(t) - t),
+    "error distinct: Position 100 gets the row of position 99": picking(
+        lambda t: t.clamp(max=99)),
+    "warning distinct: Position 500 gets the row of position 0": picking(
+        lambda t: t % 500),
+    "error positions: 10, ..., 1, 0: the rows": asked(lambda ids: ids.sort().values),
+    "error positions: positions 0, 1, 2, 3, ... in sequence 1": asked(
         lambda ids: ids[:1] if ids.ndim > 1 else ids),
     "error offset: rows are those of positions 4": from_offset(lambda o: min(o, 4)),
     # formula
-    "error formula: clipped at 0": spoilt(lambda y: y.clamp(min=0)),
-    "error formula: cos(sin t), not cos t": spoilt(
+    "error formula: 29 % of the numbers differ, by up to 1, first at": spoilt(
+        lambda y: y.clamp(min=0)),
+    "error formula: column 1: 0.666, not 0.54": spoilt(
         lambda y: torch.stack([y[:, ::2], y[:, ::2].cos()], 2).flatten(1)),
-    "error formula: positions 5 alone": spoilt(put(5, lambda y: y[9])),
-    "error formula: columns 5 alone: they are 0": spoilt(put((..., 5), 0)),
-    "warning formula: Position 0 gets zeros": spoilt(put(0, 0)),
+    "error formula: in positions 5 alone,": spoilt(put(5, lambda y: y[9])),
+    "error formula: 5 alone, by up to 1, first at position 0, column 5: 0, not 1.":
+    spoilt(put((..., 5), 0)),
+    "warning formula: in positions 0 alone": spoilt(put(0, 0)),
+    "warning formula: in positions 300 alone": spoilt(put(300, 0)),
     "error formula: Columns 3 are the same at every": spoilt(
         lambda y: put((..., 3), 1)(y**3)),
     "error formula: Columns 0 and 32 are": spoilt(
         lambda y: y[:, : y.shape[1] // 2].repeat(1, 2) ** 3),
-    "error formula: The sines have the wrong sign": spoilt(
+    "warning formula: sines with the other sign": spoilt(
         put((..., slice(None, None, 2)), lambda y: -y[:, ::2])),
-    "error formula: rows mix positions": spoilt(lambda y: y.T.reshape(y.shape)),
+    "warning formula: cosines with the other sign": spoilt(
+        put((..., slice(1, None, 2)), lambda y: -y[:, 1::2])),
     "error formula: All columns are sines": of_angles(
         power(2), lambda t, j: power(2)(t, j) - math.pi / 2),
-    "error formula: 10000**(-(2j + 0)/d) and 10000**(-(2j + 2)/d)": of_angles(
+    "error formula: of pair 1 turn by 0.75 and 0.562 radians": of_angles(
         power(2), power(2, 2)),
     "error formula: turns by 7.5e+03": of_angles(lambda t, j: t * 1e4 ** (2 * j)),
-    "error formula: degrees?": of_angles(lambda t, j: power(2)(t, j) * math.pi / 180),
-    "error formula: one frequency": of_angles(lambda t, j: 0.1 * t + 0 * j),
-    "error formula: frequencies are rounded to bfloat16": of_angles(
-        lambda t, j: t * low(power(2)(1, j))),
-    "warning formula: they are rounded to float16": spoilt(lambda y: y.half()),
-    "warning formula: 2017): base 500; check": of_angles(
-        lambda t, j: t * 500 ** (-2 * j)),
+    "error formula: All pairs turn by 0.1": of_angles(lambda t, j: 0.1 * t + 0 * j),
+    "warning formula: 2017): all angles times 0.0174533.": of_angles(
+        lambda t, j: power(2)(t, j) * math.pi / 180),
+    "warning formula: differ, by up to 0.00024": spoilt(lambda y: y.half()),
+    "warning formula: 2017): base 500.": of_angles(lambda t, j: t * 500 ** (-2 * j)),
     "warning formula: positions from 1": of_angles(lambda t, j: power(2)(t + 1, j)),
     "warning formula: training changes them": PARAMETER,
     "warning formula: It follows no formula": spoilt(lambda y: y**3),
     "note formula: It is drawn at random": spoilt(torch.rand_like),
     # moved, cast, saved, trained
-    "warning half: rows differ": make_class(Added, at=in_its_dtype),
+    "warning half: numbers differ": make_class(Added, at=in_its_dtype),
     "warning dtype: x of float32 comes back as float64": make_class(
         Added, forward=lambda s, x: x + s.pe[:x.shape[1]].double()),
     "warning dtype: x of float64 comes back as float32": combining(
@@ -258,64 +238,137 @@ FAULTS = {
     "note widths: Width 3 fails by accident": of_angles(power(2)),
     "error writes: into what it returned": Reused,
     # rotary
-    "error axes: With x [batch, heads, length, dim] all": rotating(along_heads),
     "error axes: The keys are not rotated": make_class(Rotary, keys=0.0),
-    "error x: depend on the queries": rotating(lambda _, turn, q, k: turn(q, k + q)),
+    "error x: The keys depend on": rotating(lambda _, turn, q, k: turn(q, k + q)),
+    "error x: The queries depend on": rotating(lambda _, turn, q, k: turn(k, q)),
     "warning strides: view": rotating(side_by_side),
-    "error distinct: 0 to 3 get": make_class(
-        Rotary, angles=lambda s, t: Rotary.angles(s, t // 4)),
-    "error formula: by more than two": rotating(
+    "error formula: Column 0 is mixed with 63 others": rotating(
         lambda _, turn, q, k: [y @ torch.full((64, 64), 0.1) for y in turn(q, k)]),
-    "error formula: after its rotation": turning(overwritten),
-    "error formula: The minus sign": turning(
-        lambda x, cos, sin: x * cos + x.roll(x.shape[-1] // 2, -1) * sin),
-    "error formula: different angles: laid out": turning(
-        lambda x, cos, sin: x * cos + in_neighbours(x) * sin),
-    "error formula: multiplied by 1.5, and sines are not": turning(
-        lambda x, cos, sin: 1.5 * x * cos + in_halves(x) * sin),
-    "error formula: sines are rounded to bfloat16": turning(
-        lambda x, cos, sin: x * low(cos) + in_halves(x) * low(sin)),
-    "error formula: Sines stand where cosines should": placed(
+    "error formula: become 0.54 x0 -0.841 x32 and 0.455 x0 -0.168 x32": make_class(
+        Rotary, turn=overwritten),
+    "error formula: norm of a vector changes": make_class(Rotary, turn=scaled),
+    "warning formula: a quarter turn at position 0": placed(
         lambda angles: math.pi / 2 - angles),
-    "warning formula: Columns change places": turning(elsewhere),
-    "error formula: come back as zeros": make_class(
+    "warning formula: column 1 is of queries 2": make_class(Rotary, turn=elsewhere),
+    "error formula: 32 of the queries is not rotated, and comes back 0": make_class(
         Rotary, turn=lambda *given: first_half(*given) * (torch.arange(64) < 32)),
     "warning formula: Only 32 of 64 columns": make_class(Rotary, turn=first_half),
     "error formula: mixed with those of other": rotating(reshaped),
-    "error formula: that are not rotated differ": rotating(rest_of_queries),
-    "error formula: come back swapped": rotating(lambda _, turn, q, k: turn(k, q)),
-    "error formula: the other way": make_class(Rotary, keys=-1.0),
-    "error formula: by 1 radians": rotating(shifted_keys),
-    "error formula: Pairs of queries are half-split": rotating(in_both_layouts),
-    "error formula: not by reciprocal factors": rotating(scaled_alike),
-    "error formula: grows unevenly with the position, first at 101": placed(
+    "error formula: 32 of the keys is not rotated, and": rotating(rest_of_queries),
+    "error formula: pair 0 turns by 1 and -1 radians": make_class(Rotary, keys=-1.0),
+    "error formula: Only in the keys columns 0 and 1": rotating(in_both_layouts),
+    "error formula: unevenly with the position, by up to 0.96, first at 101": placed(
         lambda angles: angles.clamp(max=100)),
-    "error formula: angles are rounded to bfloat16": placed(lambda a: low(a).float()),
-    "error formula: all angles times 0.01745 (degrees?)": placed(
-        lambda angles: angles * math.pi / 180),
-    "warning formula: positions are 1.0005 apart": placed(lambda a: a * 1.0005),
-    "error formula: a minus missing in the exponent": make_class(
-        Rotary, frequencies=lambda s, device: 1 / Rotary.frequencies(s, device)),
+    "warning formula: all angles times 1.0005": placed(lambda a: a * 1.0005),
     "warning formula: exponent j/(d/2-1)": make_class(
         Rotary, frequencies=lambda *_: 1e-4 ** torch.linspace(0, 1, 32)),
-    "error formula: slow pairs alone": make_class(
+    "error formula: first at position 1, column 15: 0.00213, not 0.000266": make_class(
         Based, bands=lambda s, plain, slow: Based.bands(s, plain, ~slow)),
-    "error formula: multiplied by 8": make_class(
-        Based, bands=lambda s, plain, _: plain * s.factor),
-    "warning formula: Whatever base is": make_class(Based, frequencies=of_any_base),
     "warning formula: Vectors become 1.459 times as long": make_class(
         Based, turn=lambda *given: Rotary.turn(*given) * 1.20794**2),
     "warning half: it raises": make_class(
         Rotary, turn=lambda s, x, a: Rotary.turn(s, torch.complex(x, x).real, a)),
-    "warning half: loses its imaginary part": make_class(
-        Added, rows=lambda _, width: 1j * table(600, width),
-        at=lambda s, n: (s.pe[:n] * -1j).real),
     "warning dtype: After .to(float64) x of": make_class(
         BufferedRotary,
         turn=lambda s, x, a: Rotary.turn(s, x.to(s.inv_freq.dtype), a).float()),
     "error gradient: Training raises": make_class(
         Rotary, turn=lambda s, x, a: Rotary.turn(s, x * in_inference(1), a)),
 }  # fmt: skip
+
+
+SOUND = {"added": Added, "rotary": BufferedRotary}
+
+
+def over(forward):
+    """What makes of a class the one with forward(self, its own forward, *inputs)."""
+
+    def spoil(base):
+        @functools.wraps(base.forward)
+        def spoilt(self, *inputs):
+            return forward(self, functools.partial(base.forward, self), *inputs)
+
+        return make_class(base, forward=spoilt)
+
+    return spoil
+
+
+def each(change):
+    """The same, changing each tensor that comes back."""
+
+    def forward(self, base, *inputs):
+        out = base(*inputs)
+        if isinstance(out, tuple):
+            return tuple(change(self, y) for y in out)
+        return change(self, out)
+
+    return over(forward)
+
+
+def counted(self, y):
+    self.__dict__["n"] = self.__dict__.get("n", 0) + 1
+    return y * (1 + 0.1 * (self.n > 1))
+
+
+def written(_, base, *inputs):
+    out = base(*inputs)
+    for x in inputs:
+        x.add_(1)
+    return out
+
+
+def kept_aside(self, keep=setattr):
+    """Its buffers as `keep` keeps them."""
+    for name, buffer in [*self.named_buffers()]:
+        delattr(self, name)
+        keep(self, name, buffer)
+
+
+def not_saved(self):
+    kept_aside(self, functools.partial(type(self).register_buffer, persistent=False))
+
+
+def drawn(base):
+    """All of it is times a number that is drawn once."""
+    draw = built(base, lambda s: s.__dict__.update(by=1 + 0.1 * torch.rand(())))
+    return each(lambda self, y: y * self.by)(draw)
+
+
+def hollow(_, y):
+    at_three = torch.arange(y.shape[-2], device=y.device) == 3
+    return y.masked_fill(at_three[:, None], torch.nan)
+
+
+FAULTS_OF_ALL = {  # where, and what fires beside it: x grows with what is added to it
+    "error random": each(lambda _, y: y * (1 + torch.rand(y.shape))),
+    "error state": each(counted),
+    "error writes": over(written),
+    "error gradient": each(lambda _, y: y.detach()),
+    "error training": each(lambda self, y: y * (1 + 0.1 * self.training)),
+    "error prefix, warning x": each(lambda _, y: y * (1 + y.shape[-2] / 99)),
+    "error batch, warning x, warning formula": each(lambda _, y: y * (1 + len(y) / 9)),
+    "warning device": lambda base: built(base, kept_aside),
+    "note meta": lambda base: built(base, not_saved),
+    "warning state_dict, warning x, warning formula": drawn,
+    "error finite": each(hollow),
+}
+
+
+@pytest.mark.parametrize("told", FAULTS_OF_ALL)
+def test_what_fires_is_what_is_registered(told):
+    where, *beside = told.split(", ")
+    seen = set()
+    for sound in SOUND.values():
+        report = report_of(FAULTS_OF_ALL[told](sound))
+        assert where in {f"{f.level} {f.check}" for f in report.findings}, str(report)
+        more = fired(report) - fired(report_of(sound)) - {where}
+        assert more <= {*beside}, str(report)
+        seen |= more
+    assert seen == {*beside}
+
+
+def test_every_check_has_a_fault():
+    told = {word.split()[1].rstrip(":,") for word in (*FAULTS, *FAULTS_OF_ALL)}
+    assert {*names_of_checks()} == told
 
 
 @pytest.mark.parametrize("told", FAULTS)
@@ -342,7 +395,7 @@ def test_an_undecided_formula_is_no_verdict():
 
 def test_the_same_module_has_the_same_report_and_nothing_is_changed():
     before, dtype = torch.get_rng_state(), torch.get_default_dtype()
-    make = FAULTS["error formula: clipped at 0"]
+    make = FAULTS["warning formula: It follows no formula"]
     report = str(report_of(make))
     report_of.cache_clear()
     assert str(report_of(make)) == report

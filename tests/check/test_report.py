@@ -95,11 +95,17 @@ def test_an_argument_is_named_and_must_be_there():
     assert "forward takes x, whence: no argument is 'begin'" in told
 
 
-def test_what_raises_in_one_check_is_not_checked_there_alone():
+def test_who_failed_in_a_check_is_said(monkeypatch):
     report = check(make_class(Added, modules=lambda _: 1 / 0), d_model=16)
     text = report.as_text(40, verbose=True)
     assert report.ok and "half: it raises ZeroDivision" in text.replace("\n ", "")
     assert max(map(len, text.splitlines())) <= 40
+    monkeypatch.setattr("pe_lib.check.tables.identify", None)
+    report = check(Added, d_model=16)
+    assert "formula: the checker itself failed" in str(report) and not report.ok
+    monkeypatch.setattr("pe_lib.check.reader.Reader.arguments", None)
+    report = check(Added, d_model=16)
+    assert not report.ran and "call: the checker itself failed" in str(report)
 
 
 def test_a_module_that_is_there_is_checked_at_its_width():
