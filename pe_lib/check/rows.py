@@ -15,9 +15,8 @@ def looks_like(r: Reader, got: Array, want: Array, loose: float) -> str:
     bad = lost | (off > loose * np.nanmax(np.abs(want), initial=1e-3))
     sequence, head, t, i = np.argwhere(bad)[0] if bad.any() else (0, 0, 0, 0)
     part, column = divmod(int(i), r.width)
-    where = f" in sequence {sequence}" * bool(sequence) + f" in head {head}" * bool(
-        head
-    )
+    places = ("sequence", sequence), ("head", head)
+    where = "".join(f" in {name} {n}" for name, n in places if n)
     where += f" in the {r.parts[part]}" * (len(r.parts) > 1)
     columns = slice(part * r.width, (part + 1) * r.width)
     with contextlib.suppress(ForeignError, UnaskedError):
@@ -28,7 +27,7 @@ def looks_like(r: Reader, got: Array, want: Array, loose: float) -> str:
             shown = ", ".join(map(str, which[:4])) + ", ..." * (len(which) > 4)
             return f"the rows are those of positions {shown}{where}"
     numbers = f"{got[sequence, head, t, i]:.3g}, not {want[sequence, head, t, i]:.3g}"
-    size = "" if lost.any() else f", by up to {off.max():.2g}"
+    size = "" if lost.any() else f", by up to {np.nanmax(off):.2g}"
     share = f"{100 * bad.mean():.3g} % of the numbers differ{size}"
     return f"{share}, first in row {t}, column {column}{where}: {numbers}"
 

@@ -60,21 +60,6 @@ def add_layer(module):
     module.layer = nn.Linear(module.width, module.width)
 
 
-def add_angles(module):
-    empty = torch.zeros(4096, module.width // 2)
-    module.register_buffer("kept", empty, persistent=False)
-    module.seen = 0
-
-
-def filled(self, positions):
-    """Angles are filled in where a longer input comes, and slices are read."""
-    n = len(positions)
-    if n > self.seen:
-        self.kept[self.seen : n] = Rotary.angles(self, positions[self.seen :])
-        self.seen = n
-    return self.kept[:n]
-
-
 def corrected(self, x):
     """The usual rows, and a trained correction that begins at zero."""
     usual = TABLES(300, self.width).to(self.pe)
@@ -111,12 +96,6 @@ def one_at_a_time(self, x):
     return Rotary.forward(self, x, x)[0]
 
 
-def no_further(self, length):
-    if length > 500:
-        raise IndexError("too far out")
-    return table(length, self.width).to(self.pe)
-
-
 def on_the_processor(self, x):
     return (x.cpu() + TABLES(500, self.width)[: x.shape[1]]).to(x)
 
@@ -139,7 +118,6 @@ OURS = [
 SOUND = {  # what is recognised
     Added: "the encoding of Vaswani et al. (2017), to 3e-8",
     built(Added, add_dropout, forward=dropped): "the encoding of Vaswani",
-    make_class(Added, at=no_further): "the encoding of Vaswani",
     make_class(Added, forward=on_the_processor): "the encoding of Vaswani",
     asked(lambda ids: ids): "the encoding of Vaswani",
     from_offset(lambda offset: offset): "the encoding of Vaswani",
@@ -151,14 +129,12 @@ SOUND = {  # what is recognised
     make_class(PARAMETER, rows=zeros, forward=corrected): "trained encodings, begins",
     Rotary: "rotary, base 10000, half-split, to 2e-5",
     Partial: "rotary, base 10000, half-split, 16 of 64 columns",
-    functools.partial(Partial, share=0.5): "half-split, 32 of 64 columns",
     make_class(Rotary, forward=one_at_a_time): "rotary, base 10000, half-split",
     make_class(Rotary, forward=fading): "rotary, base 10000, half-split",
     make_class(Rotary, turn=neighbours): "rotary, base 10000, interleaved",
     make_class(Rotary, base=500_000.0): "rotary, base 500000",
     make_class(Rotary, frequencies=own_speeds): "rotary, frequencies of its own",
     Based: "rotary, frequencies of its own, half-split",
-    functools.partial(Based, base=77.0, factor=1.0): "rotary, base 77, half-split",
     Stretched: "rotary, base 85550.3, half-split",
     **dict.fromkeys(OURS[:1], "the encoding of Vaswani"),
     **dict.fromkeys(OURS[1:2], "trained encodings"),
@@ -169,7 +145,6 @@ SOUND = {  # what is recognised
 WARNED = {  # nothing is wrong in plain use
     PARAMETER: "warning formula",
     BufferedRotary: "warning half",
-    built(Rotary, add_angles, angles=filled): "warning half",
     placed(lambda angles: angles / 8): "warning formula",
 }
 
