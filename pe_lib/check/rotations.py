@@ -152,11 +152,11 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     factor = float(sizes.mean())
     yarn = {0.1 * math.log(v) + 1 for v in r.maker.numbers if v > 1}
     meant = 1, *yarn, *r.maker.numbers
-    if not r.failed and all(abs(factor - v) > NEAR for v in meant):
+    grows = np.ptp(sizes, axis=0).max() > 2e-4
+    if not (grows or r.failed) and all(abs(factor - v) > NEAR for v in meant):
         what = f"Vectors become {factor:.4g} times as long."
         yield WARNING, what, "A rotation keeps norms."
     g = identify(np.concatenate([hands.imag, hands.real], 1))
-    grows = np.ptp(sizes, axis=0).max() > 2e-4
     uneven = np.abs(step - step[0]).max(axis=1)
     known = g is not None and g.agrees.all()  # fast ones are rounded in float32
     if grows or (uneven.max() > 0.02 and not known):
