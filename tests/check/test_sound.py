@@ -156,6 +156,7 @@ def test_a_sound_one_has_a_verdict_and_no_error(make):
     assert report.ok and len(str(report).splitlines()) <= 7, str(report)
     assert fired(report) == {WARNED[make]} if make in WARNED else not fired(report)
     assert SOUND.get(make, "") in str(report.recognised)
+    assert "%" not in str(report.recognised)
 
 
 SIZES = {  # one axis at a time, of models that people train
