@@ -27,6 +27,7 @@ from manuscript import Page, edition, stubs, wrong_answers
 BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
 PAGE = BOOK.pages["book/failures/counting"]
+EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 FIRST, *_, LAST = PAGE.solutions
 CALLED = re.findall(r"^def (\w+)", PAGE.solutions[LAST], re.MULTILINE)[0]
 GUESS = f'{wrong_answers.collected()[FIRST].wrong[0].answer}\nbecause = "I guess so"'
@@ -107,10 +108,7 @@ def known(cell: dict[str, Any]) -> str:
 def answered(
     page: Page, notebook: Notebook, gone: Collection[str] = (), **answers: str
 ) -> Notebook:
-    """With the book's solutions, but for some answers, and for what is gone.
-
-    The last one is in a new cell below its stub, with a function of its own.
-    """
+    """The book's solutions, but for some; the last in a new cell, with a function."""
     cells = []
     for cell in copy.deepcopy(notebook["cells"]):
         kind, _, label = known(cell).partition("-")
@@ -174,10 +172,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 def test_a_fault_costs_its_own_points_and_no_others(graded: Graded) -> None:
-    """An answer in a new cell has all, and what was locked and is gone comes back.
-
-    No fault takes another exercise with it, and no trick brings more, or spoils others.
-    """
+    """An answer in a new cell has all, what was locked comes back, no trick helps."""
     worth = edition.check_points(PAGE)
     one_lost = sum(worth.values()) - worth[FIRST]
     both = ["killed-endless", "deleted-leak", "thief-skipped"]
@@ -247,9 +242,6 @@ for locked, grade in ((True, False), (True, True), (False, False)):
 def test_a_busy_machine_costs_nobody_the_set_up(graded: Graded) -> None:
     """It has more time than a check or an answer, else all others fail with it."""
     assert run("python -c", SECONDS, cwd=graded[0]).split() == ["900", "60", "60"]
-
-
-EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 
 
 @pytest.mark.weekly

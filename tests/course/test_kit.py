@@ -28,7 +28,7 @@ BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 SOME = ["sinusoidal", "pytorch", "beyond", "experiments"]  # all that read a file
 CHOSEN = kit.chosen(BOOK.notebooks, SOME)
-COUNTING = BOOK.pages["book/failures/counting"]
+EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
 ROTATION = BOOK.pages["book/sinusoidal/rotation"]
 
 
@@ -117,9 +117,8 @@ def test_each_notebook_has_what_it_names(course: Path) -> None:
 
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
     """Instructors have solutions, wrong answers, hidden inputs, and the exam."""
-    student, instructor = (
-        text(*(course / part).rglob("*.ipynb")) for part in ("student", "instructor")
-    )
+    student = text(*(course / "student").rglob("*.ipynb"))
+    instructor = text(*(course / "instructor").rglob("*.ipynb"))
     for page in CHOSEN:
         for label, solution in page.solutions.items():
             found = wrong_answers.collected()[label]
@@ -134,11 +133,7 @@ def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
 
 
 def test_nbgrader_gives_all_points() -> None:
-    """Each exercise is worth its minutes; a proof is a graded cell, too.
-
-    The first and the last of a chapter can be asked alone, for other points, and no
-    other exercise comes along.
-    """
+    """Each exercise has its minutes, or other points; no other exercise comes along."""
     for page in BOOK.notebooks:
         every = assignments.minutes(page)
         minutes = {one.label: stubs.points(one.title) for one in page.exercises}
@@ -148,39 +143,36 @@ def test_nbgrader_gives_all_points() -> None:
         ends = {*[*every][:1], *[*every][-1:]}
         for asked in (every, *({at: [n + 5 for n in every[at]]} for at in ends)):
             made = assignments.assignment(page, asked)["cells"]
-            text, worth = "\n".join(map(edition.source, made)), {}
+            text, wanted = "\n".join(map(edition.source, made)), set()
             for label, (check, *proof) in asked.items():
-                worth |= {f"answer-{label}": 0, f"check-{label}": check}
+                wanted |= {
+                    (f"answer-{label}", 0, True),
+                    (f"check-{label}", check, False),
+                }
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
                 assert assignments.hidden(page, label) in text
                 if proof:
-                    worth[f"proof-{label}"] = sum(proof)
+                    wanted.add((f"proof-{label}", sum(proof), True))
                     assert edition.PROOF.format(points=sum(proof)) in text
                     rubric = wrong_answers.collected()[label].rubric
                     for points, what in zip(proof, rubric, strict=True):
                         assert f"- {points}: {what}" in text
-            notes = [c["metadata"].get("nbgrader", {}) for c in made]
-            named = {n["grade_id"]: n for n in notes if n}
-            assert {
-                n: named[n].get("points", 0) for n in named if n[:5] != "cell-"
-            } == worth
-            for name, note in named.items():
-                assert note["grade"] == (worth.get(name, 0) > 0)
-                assert note["solution"] == name.startswith(("answer-", "proof-"))
-                assert note["locked"] != note["solution"]
+            notes = [n for c in made if (n := c["metadata"].get("nbgrader"))]
+            assert all(note["locked"] != note["solution"] for note in notes)
+            found = {(n["grade_id"], n.get("points", 0), n["solution"]) for n in notes}
+            assert {one for one in found if "cell-" not in one[0]} == wanted
             assert sum(bool(edition.labels(c, "raises-")) for c in made) == len(asked)
-    changed = [one for one in wrong_answers.collected().values() if one.hidden]
-    assert 2 * len(changed) >= len(wrong_answers.collected())  # else one answer
+    changed = [bool(one.hidden) for one in wrong_answers.collected().values()]
+    assert 2 * sum(changed) >= len(changed)  # else one answer
 
 
 def test_an_assignment_has_its_exercises(tmp_path: Path, monkeypatch) -> None:
     """Of two chapters, fewer than these have, each with the lecturer's points."""
     week = {"ex-who-wins": 2, "ex-ends-under-a-mask": [2, 4, 2], "ex-net-shift": None}
     yours = mine.Mine(assignments={"week-1": week})
-    assert assignments.chosen(BOOK.notebooks, yours) == [
-        ("week-1", COUNTING, {"ex-who-wins": (2,), "ex-ends-under-a-mask": (2, 4, 2)}),
-        ("week-1", ROTATION, {"ex-net-shift": (3,)}),
-    ]
+    counting, rotation = assignments.chosen(BOOK.notebooks, yours)
+    assert counting[2] == {"ex-who-wins": (2,), "ex-ends-under-a-mask": (2, 4, 2)}
+    assert rotation == ("week-1", ROTATION, {"ex-net-shift": (3,)})
     monkeypatch.setattr(mine, "read", lambda: yours)
     assignments.write(BOOK.notebooks, tmp_path)
     made = sorted(path.stem for path in tmp_path.rglob("source/week-1/*.ipynb"))
@@ -195,9 +187,6 @@ def test_what_is_empty_is_as_the_book_has_it(said: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yml"
     path.write_text(said, encoding="utf-8")
     assert mine.read(str(path)) == mine.read() == mine.Mine()
-
-
-EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
 
 
 @pytest.mark.parametrize(
@@ -279,10 +268,7 @@ def test_the_right_option_cannot_be_told_by_its_form() -> None:
 
 
 def test_each_of_thirteen_pages_has_three_in_gift(tmp_path: Path) -> None:
-    """One right option each; marks in a sentence are escaped; all have feedback.
-
-    Other pages have no questions, which nobody would find, and a quiz comes before.
-    """
+    """One right option each, and feedback; other pages have no questions."""
     questions.write(BOOK.notebooks, tmp_path)
     asked = {questions.BEFORE: 5} | dict.fromkeys(map(kit.short, PAGES), 3)
     option = r"[^#\n]+#[^#\n]+\n"
@@ -310,11 +296,6 @@ def test_a_site_without_solutions_leads_to_none(monkeypatch, solutions: bool) ->
     assert context["solutions"] == solutions
 
 
-def planned(*target: str, folder: Path = ROOT) -> str:
-    """What make would do."""
-    return subprocess.check_output(["make", "-n", *target], cwd=folder, text=True)
-
-
 def test_a_site_without_solutions_has_a_folder_of_its_own() -> None:
     """Neither the whole site is written there, nor the course kit, which needs none."""
     for target, folders in {
@@ -324,7 +305,8 @@ def test_a_site_without_solutions_has_a_folder_of_its_own() -> None:
         "course": [],
         "course SOLUTIONS=0": [],
     }.items():
-        done = planned("--always-make", *target.split())
+        make = ["make", "--dry-run", "--always-make", *target.split()]
+        done = subprocess.check_output(make, cwd=ROOT, text=True)
         built = re.findall("jupyter-book build .*--path-output (\\S+)", done)
         assert built == folders, target
 
@@ -337,18 +319,17 @@ def test_what_the_graders_do_not_need_any_more_goes(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     for newer in ([], *(["--what-if", name] for name in needed)):
-        anew = "venv --clear .venv/graders" in planned(
-            "graders", *newer, folder=tmp_path
-        )
-        assert anew == bool(newer), newer
+        make = ["make", "--dry-run", "graders", *newer]
+        done = subprocess.check_output(make, cwd=tmp_path, text=True)
+        assert ("venv --clear .venv/graders" in done) == bool(newer), newer
 
 
 def test_the_version_is_the_same_everywhere() -> None:
     """Of pe_lib, of what is cited, and of the newest in the changelog."""
     lines = {"CITATION.cff": r"version: (\S+)", "CHANGELOG.md": r"## ([\d.]+):"}
     for name, line in lines.items():
-        told = (ROOT / name).read_text(encoding="utf-8")
-        assert re.findall(f"^{line}", told, re.MULTILINE)[0] == pe_lib.__version__
+        told = re.findall(f"^{line}", (ROOT / name).read_text("utf-8"), re.MULTILINE)
+        assert told[0] == pe_lib.__version__
 
 
 @pytest.mark.weekly
@@ -363,10 +344,10 @@ def test_the_lines_without_make_run(tmp_path: Path) -> None:
         lines += re.findall(r"^(?:python|\.venv).*$", told.partition("```\n")[0], re.M)
     assert len(lines) == 6
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    how = {"shell": True, "cwd": tmp_path, "env": os.environ | {"PATH": path}}
     for line in lines:
         there = line.replace("\\", "/").replace("/Scripts/", "/bin/")
         there += " --collect-only --quiet" * there.endswith("pytest")
-        subprocess.run(there, check=True, **how)
+        env = os.environ | {"PATH": path}
+        subprocess.run(there, shell=True, check=True, cwd=tmp_path, env=env)
     for made in ("_build/html/index.html", "_build/course/student"):
         assert (tmp_path / made).exists(), made

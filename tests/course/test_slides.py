@@ -21,7 +21,6 @@ BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 PLANS = slides.plans()
 FETCHED = re.compile(r"""(?:\b(?:src|href)=["']?|url\(["']?|@import )(?:https?:)?//""")
-DRAWN = re.compile('base64,[^"]*')
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +137,10 @@ def test_each_slide_fits_its_page(page, decks: list[Path]) -> None:
     for path, plan in zip(decks, PLANS, strict=True):
         handouts.lay_out(page, path)
         assert page.locator(".pdf-page").count() == 1 + len(plan.slides)
-        # aligned lines of a formula: no gap between left and right
-        boxes = "all => all.map(one => one.firstChild.getBoundingClientRect())"
-        sides = page.locator("[columnalign^=right] > mtr > mtd").evaluate_all(boxes)
-        for left, right in zip(sides[::2], sides[1::2], strict=True):
-            assert abs(right["left"] - left["right"]) < 1
+        box = "all => all.map(one => one.firstChild.getBoundingClientRect())"
+        sides = page.locator("[columnalign^=right] > mtr > mtd").evaluate_all(box)
+        pairs = zip(sides[::2], sides[1::2], strict=True)  # of aligned formulas
+        assert max(abs(left["right"] - right["left"]) for left, right in pairs) < 1
     seen = "all => all.map(one => getComputedStyle(one).visibility)"
     assert {*page.locator(".answer").evaluate_all(seen)} == {"hidden"}  # the verdicts
     deck, text = decks[0].with_stem("long"), decks[0].read_text("utf-8")
@@ -154,10 +152,7 @@ def test_each_slide_fits_its_page(page, decks: list[Path]) -> None:
 
 
 def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
-    """Figures, theorems with proofs, else formulas; then exercises; the longest fits.
-
-    There is no link and no solution. `make course` prints them all.
-    """
+    """Figures, theorems with proofs, else formulas; exercises; the longest fits."""
     texts = {chapter: handouts.handout(chapter, BOOK) for chapter in PAGES}
     for chapter, text in texts.items():
         told = [slides.text_of(section) for section in chapter.main]
@@ -173,10 +168,10 @@ def test_a_handout_is_two_pages(page, tmp_path: Path) -> None:
         assert not re.search("href|file:|:::", text)
         read = html.unescape(text)
         assert not [code for code in chapter.solutions.values() if code in read]
-    longest = sorted(texts.values(), key=lambda text: len(DRAWN.sub("", text)))[-3:]
+    words = {re.sub('base64,[^"]*', "", text): text for text in texts.values()}
     path = tmp_path / "a.pdf"
-    for text in longest:
-        handouts.to_pdf(page, text, path)
+    for longest in sorted(words, key=len)[-3:]:
+        handouts.to_pdf(page, words[longest], path)
         printed = path.read_bytes()
         assert printed.count(b"/MediaBox") == 2
         assert b"/StructTreeRoot" in printed  # a screen reader can read it
