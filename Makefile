@@ -53,11 +53,12 @@ course: override SOLUTIONS =
 course: $(READY)  ## write the course kit into _build/course/ (CHAPTERS="counting rotary" for some)
 	$(BIN)/python -m course.build $(CHAPTERS)
 
-graders: $(READY)  ## nbgrader for the tests of the kit, apart from the rest
-	test -e .venv/graders/.ready || { $(BIN)/python -m venv --clear .venv/graders && \
-		(cd .venv/lib/*/site-packages && pwd) >`ls -d .venv/graders/lib/*/site-packages`/book.pth && \
-		.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt && \
-		touch .venv/graders/.ready; }
+graders: .venv/graders/.ready  ## nbgrader for the tests of the kit, apart from the rest
+.venv/graders/.ready: $(READY) course/requirements.txt course/constraints.txt
+	$(BIN)/python -m venv --clear .venv/graders
+	(cd .venv/lib/*/site-packages && pwd) >`ls -d .venv/graders/lib/*/site-packages`/book.pth
+	.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt
+	@touch $@
 
 weekly: $(READY) engine  ## what no change waits for: every page under axe, live, in Firefox
 	$(BIN)/python -m pytest --weekly tests

@@ -10,19 +10,25 @@ person reads a proof: its cell has the points of its rubric, the check has the r
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import manuscript
 from course import kit, mine
 from course.mine import HERE, Mine, Points, refuse_unknown
 from manuscript import Page, edition, stubs, wrong_answers
 from manuscript.edition import Notebook
+from manuscript.markdown import words
 
 Cell = dict[str, Any]
-Worth = Mapping[str, tuple[int, int]]  # of an exercise: its check, its proof
+Worth = Mapping[str, Sequence[int]]  # of an exercise: its check, each line of a proof
 
 ANSWER = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
+LABELS = """\
+# Every exercise of these chapters with its points, to copy into course/mine.yml: for a
+# proof [those of the check, those of each line that says what the proof must say].
+assignments:"""
 CHECK = "{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
 
 
@@ -33,8 +39,9 @@ def hidden(page: Page, label: str) -> str:
 
 def minutes(page: Page) -> Worth:
     """The points of its exercises, in the check and in the proof: their minutes."""
+    proofs = wrong_answers.collected()
     checks = edition.check_points(page).items()
-    return {label: (points, edition.proof_points(label)) for label, points in checks}
+    return {label: (its, *proofs[label].rubric.values()) for label, its in checks}
 
 
 def chosen(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
@@ -44,29 +51,54 @@ def chosen(pages: list[Page], mine: Mine) -> list[tuple[str, Page, Worth]]:
         raise SystemExit("There are no exercises in these chapters, nothing to grade.")
     if not mine.assignments:
         return [(page.path.stem, page, minutes(page)) for page in exercised]
-    known = {label: points for page in pages for label, points in minutes(page).items()}
+    every = manuscript.read().notebooks
+    homes = {one.label: page for page in every for one in page.exercises}
     listed: list[tuple[str, Page, Worth]] = []
     for name, asked in mine.assignments.items():
-        refuse_unknown(name, "exercise", asked, known)
-        worth = {label: _points(label, asked[label], *known[label]) for label in asked}
+        refuse_unknown(name, "exercise", asked, homes)
+        for label in asked:
+            if homes[label] not in pages:
+                where = kit.short(homes[label])
+                raise SystemExit(
+                    f"{name}: {label} is in {where}, which was not chosen."
+                )
         for page in pages:
-            labels = [one.label for one in page.exercises if one.label in worth]
-            if labels:
-                listed.append((name, page, {label: worth[label] for label in labels}))
+            worth = {
+                label: _points(label, asked[label], points)
+                for label, points in minutes(page).items()
+                if label in asked
+            }
+            if worth:
+                listed.append((name, page, worth))
     return listed
 
 
-def _points(label: str, points: Points, check: int, proof: int) -> tuple[int, int]:
-    """What a lecturer gives for the check and for the proof."""
-    match points:
-        case None:
-            return check, proof
-        case int() if points > 0 and not proof:
-            return points, 0
-        case [int(first), int(second)] if first > 0 and second > 0 and proof:
-            return first, second
-    wanted = "[of the check, of the proof]" if proof else "a whole number"
-    raise SystemExit(f"{label}: points must be {wanted}, above 0; got {points}")
+def _points(label: str, points: Points, ours: Sequence[int]) -> Sequence[int]:
+    """What a lecturer gives for the check, and for each line of the proof."""
+    if points is None:
+        return ours
+    given = (*points,) if isinstance(points, list) else (points,)
+    whole = all(isinstance(one, int) and one > 0 for one in given)
+    if whole and len(given) == len(ours):
+        return given
+    like = f"whole numbers above 0, such as {written(ours)}"
+    raise SystemExit(f"{label}: points must be {like}; got {points}")
+
+
+def written(points: Sequence[int]) -> str:
+    """As in ``mine.yml``: 3, or with a proof [3, 3, 2]."""
+    return str([*points] if len(points) > 1 else points[0])
+
+
+def catalogue(pages: list[Page]) -> str:
+    """All exercises as assignments, for a lecturer to copy from."""
+    lines = [LABELS]
+    for page in pages:
+        titles = {one.label: words(one.title) for one in page.exercises}
+        lines += [f"  {page.path.stem}:  # {page.title}"] * bool(titles)
+        for label, points in minutes(page).items():
+            lines.append(f"    {label}: {written(points)}  # {titles[label]}")
+    return "\n".join(lines) + "\n"
 
 
 def assignment(page: Page, worth: Worth) -> Notebook:
@@ -88,12 +120,12 @@ def assignment(page: Page, worth: Worth) -> Notebook:
 def _noted(cell: Cell, page: Page, worth: Worth) -> Cell:
     """What a cell is to nbgrader."""
     kind, _, label = edition.name(cell).partition("-")
-    checked, proved = worth.get(label, (0, 0))
+    checked, *proof = worth.get(label, [0])
     if checked and kind == "answer":
         return _answer(cell, edition.source(cell), page.solutions[label])
-    if proved and kind == "proof":
-        stub = edition.PROOF.format(points=proved)
-        return _answer(cell, stub, kit.rubric(label), points=proved)
+    if proof and kind == "proof":
+        stub = edition.PROOF.format(points=sum(proof))
+        return _answer(cell, stub, kit.rubric(label, proof), points=sum(proof))
     if checked and kind == "check":
         view = stubs.in_view(page.checks[label])
         about = "" if view else ", for what only the grader asks"
@@ -116,15 +148,17 @@ def _answer(cell: Cell, stub: str, solution: str, points: int = 0) -> Cell:
 def write(pages: list[Page], folder: Path) -> None:
     """A course folder of nbgrader, with a folder for each assignment."""
     listed = chosen(pages, mine.read())
+    torch = {name for name, page, _ in listed if page.needs_torch}
     for name, page, worth in listed:
         place = folder / "source" / name
         kit.write(assignment(page, worth), place / f"{page.path.stem}.ipynb")
         kit.copy_library(place)
         kit.copy_data(page, place)
+        kit.write_pins(kit.requirements(torch=name in torch), place)
     tried = (HERE / "requirements.txt").read_text(encoding="utf-8")
-    pins = kit.requirements(torch=any(page.needs_torch for _, page, _ in listed))
-    pins += re.findall("^nbgrader==\\S+", tried, re.MULTILINE)
-    (folder / "requirements.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
+    grader = re.findall("^nbgrader==\\S+", tried, re.MULTILINE)
+    kit.write_pins([*kit.requirements(torch=bool(torch)), *grader], folder)
+    (folder / "labels.yml").write_text(catalogue(pages), encoding="utf-8")
     shutil.copytree(HERE / "nbgrader", folder, dirs_exist_ok=True)
     shutil.copy(HERE / "alone.py", folder)
     readme = folder / "README.md"

@@ -3,11 +3,10 @@
 The questions are in ``exam.yml``; those on paper are about the week of *Teach*.
 """
 
-import html
 import math
 from typing import Any
 
-from course import mine
+from course import mine, slides
 from course.mine import names
 from manuscript import Page
 
@@ -23,7 +22,7 @@ PAPER = """\
 <style>
 body {{ font: 12pt/1.4 Georgia, serif; max-width: 17cm; margin: 1cm auto; }}
 section {{ min-height: 8cm; break-inside: avoid; }} h2 {{ font-size: 1em; }}
-</style>
+{formulas}</style>
 <h1>Positional encodings</h1>
 <p>{about}</p>
 <p>{minutes} minutes, {points} points. Paper and pen alone. A right step has its points,
@@ -60,11 +59,12 @@ def paper(pages: list[Page]) -> str:
     points = sum(one["points"] for one in found)
     sections = "\n".join(
         f"<section><h2>{number}. ({one['points']} points)</h2>"
-        f"<p>{html.escape(one['question'])}</p></section>"
+        f"<p>{slides.inline(one['question'])}</p></section>"
         for number, one in enumerate(found, 1)
     )
     return PAPER.format(
-        about=html.escape(mine.read().about),
+        formulas=slides.FORMULAS,
+        about=slides.inline(mine.read().about),
         points=points,
         minutes=5 * math.ceil(2 * points / 5),
         questions=sections,

@@ -49,10 +49,9 @@ p, ul, ol, figure, pre {{ margin: 0 0 0.6em; }} ul, ol {{ padding-left: 1.3em; }
 img {{ display: block; width: 100%; }} figcaption {{ font-size: 0.85em; }}
 table {{ border-collapse: collapse; }} :is(th, td) {{ border-top: 1px solid #d8d4cc; }}
 :is(th, td) {{ padding: 0.3em 0.6em 0.3em 0; text-align: left; vertical-align: top; }}
-math[display="block"] {{ margin: 0.4em 0; max-width: 100%; }}
 code {{ font: 0.9em "Source Code Pro", monospace; }}
 footer {{ font-size: 0.75em; color: #5d5a54; }}
-</style>
+{formulas}</style>
 <h1>{title}</h1>
 <p><b>{question}</b> {answer}</p>
 <main>
@@ -121,6 +120,7 @@ def handout(chapter: Page, book: manuscript.Manuscript) -> str:
     site = edition.site().rstrip("/")
     address = f"{site}/{chapter.name}.html" if site else ""
     return SHEET.format(
+        formulas=slides.FORMULAS,
         title=slides.inline(chapter.title),
         question=slides.inline(chapter.question),
         answer=slides.inline(slides.answer(chapter)),

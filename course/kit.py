@@ -6,7 +6,7 @@ requirements. Nothing in it needs the book's folder, and nothing is fetched.
 
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pe_lib
@@ -97,10 +97,11 @@ def remarks(label: str, check: str) -> str:
     return "\n\n".join(lines)
 
 
-def rubric(label: str) -> str:
-    """What a proof must say, a line each, with the points for it."""
-    found = wrong_answers.collected()[label].rubric.items()
-    return "\n".join(f"- {points}: {what}" for what, points in found)
+def rubric(label: str, points: Sequence[int] = ()) -> str:
+    """What a proof must say, a line each, with its points: the book's, or others."""
+    found = wrong_answers.collected()[label].rubric
+    lines = zip(found, points or found.values(), strict=True)
+    return "\n".join(f"- {worth}: {what}" for what, worth in lines)
 
 
 def write(notebook: Notebook, path: Path) -> None:
@@ -133,8 +134,8 @@ def write_kit(part: str, pages: list[Page], folder: Path) -> None:
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
     for torch, name in enumerate(("requirements.txt", "requirements-torch.txt")):
-        text = "\n".join(["-c constraints.txt", *requirements(torch=bool(torch))])
-        (folder / name).write_text(text + "\n", encoding="utf-8")
+        pins = ["-c constraints.txt", *requirements(torch=bool(torch))]
+        write_pins(pins, folder, name)
     for name in ("constraints.txt", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, folder / name)
     if part == "instructor":
@@ -150,6 +151,13 @@ def requirements(*, torch: bool) -> list[str]:
     )
     lab = [pin for pin in every if pin.startswith("jupyterlab==")]
     return [*numpy, *lab, *(more if torch else ())]
+
+
+def write_pins(
+    pins: Collection[str], folder: Path, name: str = "requirements.txt"
+) -> None:
+    """What to install for a folder."""
+    (folder / name).write_text("\n".join(pins) + "\n", encoding="utf-8")
 
 
 def copy_library(folder: Path) -> None:

@@ -18,7 +18,7 @@ import yaml
 from manuscript import Page
 
 HERE = Path(__file__).parent
-Points = int | tuple[int, int] | None
+Points = int | list[int] | None
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 KINDS: dict[Any, tuple[Any, str]] = {  # of a field: what a file has there, and its name
     str: (str, "text"),

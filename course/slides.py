@@ -48,6 +48,14 @@ QUOTED = {
     "proof": re.compile(r"\*\*(?P<title>Proof)\.\*\*(?P<text>.*?∎)", re.DOTALL),
 }
 WIDTH, HEIGHT = 1280, 720
+# Of MathML browsers leave alignment to CSS, and without such a font its spaces are off.
+FORMULAS = """\
+math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math",
+  "DejaVu Math TeX Gyre", math; }
+math[display="block"] { margin: 0.4em 0; max-width: 100%; }
+[columnalign^="right"] > mtr > mtd { padding-inline: 0; text-align: -webkit-left; }
+[columnalign^="right"] > mtr > :nth-child(odd) { text-align: -webkit-right; }
+"""
 STYLE = """\
 :root { --ink: #1c1b19; --muted: #5d5a54; --hair: #d8d4cc; }
 .reveal { font: 34px/1.35 "Source Serif 4", Georgia, serif; color: var(--ink); }
@@ -69,7 +77,6 @@ html.reveal-print .answer { visibility: hidden !important; } /* on paper */
 .reveal .quoted li { margin-bottom: 0.3em; }
 .reveal .quoted.formula { font-size: 1.3em; }
 .reveal pre { font: 0.93em/1.35 "Source Code Pro", monospace; }
-.reveal math[display="block"] { margin: 0.4em 0; }
 .reveal footer { font-size: 0.5em; margin-top: 0.9em; color: var(--muted); }
 .reveal code { font: 0.9em "Source Code Pro", monospace; }
 .reveal .slide-number { right: auto; left: 8px; color: var(--muted); background: none; }
@@ -246,7 +253,7 @@ def deck(plan: Plan, book: Manuscript) -> str:
         reveal_css=(HERE / "reveal/reveal.css").read_text(encoding="utf-8"),
         reveal_js=(HERE / "reveal/reveal.min.js").read_text(encoding="utf-8"),
         notes_js=(HERE / "reveal/notes.min.js").read_text(encoding="utf-8"),
-        style=STYLE,
+        style=FORMULAS + STYLE,
         sections="\n".join(sections),
         seconds=plan.minutes * 60,
         width=WIDTH,
@@ -301,6 +308,7 @@ def own(text: str, folder: Path) -> str:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(
         dollarmath_plugin,
+        double_inline=True,
         renderer=lambda tex, how: _drawn(tex, display=how["display_mode"]),
     )
     tokens = parser.parse(sources.cited(text))

@@ -161,6 +161,7 @@ c.Autograde.autograde_preprocessors = [
     preprocessors.AssignLatePenalties,
     preprocessors.CheckCellMetadata,
 ]
+c.GenerateFeedback.force = True  # anew each time: points and comments change
 c.GenerateFeedback.preprocessors = [
     preprocessors.GetGrades,
     OwnWords,

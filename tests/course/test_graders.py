@@ -27,6 +27,7 @@ from manuscript import Page, edition, stubs, wrong_answers
 BOOK = manuscript.read()
 HOME = Path(os.environ.get("GRADERS", manuscript.ROOT / ".venv/graders"))
 PAGE = BOOK.pages["book/failures/counting"]
+EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 FIRST, *_, LAST = PAGE.solutions
 CALLED = re.findall(r"^def (\w+)", PAGE.solutions[LAST], re.MULTILINE)[0]
 GUESS = f'{wrong_answers.collected()[FIRST].wrong[0].answer}\nbecause = "I guess so"'
@@ -59,19 +60,16 @@ if os.getsid(0) and not seen:
 Notebook = dict[str, Any]
 Graded = tuple[Path, Notebook]
 DENIED = "#!/bin/sh\necho uid map: Permission denied >&2\nexit 1\n"
-SAID = "each submission runs as you"
 
 
-def test_without_bubblewrap_it_says_what_could_happen(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_bubblewrap_it_says_so(monkeypatch, tmp_path: Path, capsys) -> None:
     """Once, however many submissions there are, and why: it is missing, or may not."""
     monkeypatch.setenv("PATH", str(tmp_path))
     for why in ("No such file", "uid map: Permission denied"):
         alone.runs.cache_clear()
         assert alone.alone(tmp_path) == alone.alone(tmp_path) == []
         told = capsys.readouterr().err
-        assert told.count(SAID) == 1 and why in told
+        assert told.count("each submission runs as you") == 1 and why in told
         (tmp_path / "bwrap").write_text(DENIED)
         (tmp_path / "bwrap").chmod(0o755)
     alone.runs.cache_clear()
@@ -110,10 +108,7 @@ def known(cell: dict[str, Any]) -> str:
 def answered(
     page: Page, notebook: Notebook, gone: Collection[str] = (), **answers: str
 ) -> Notebook:
-    """With the book's solutions, but for some answers, and for what is gone.
-
-    The last one is in a new cell below its stub, with a function of its own.
-    """
+    """The book's solutions, but for some; the last in a new cell, with a function."""
     cells = []
     for cell in copy.deepcopy(notebook["cells"]):
         kind, _, label = known(cell).partition("-")
@@ -144,11 +139,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """
     folder, name = tmp_path_factory.mktemp("nbgrader"), PAGE.path.stem
     notebook = released(PAGE, folder)
-    attack = (
-        f"{PAGE.solutions[FIRST]}\n{ATTACK.format(course=folder)}"
-        if alone.runs()
-        else GUESS
-    )
+    attack = f"{PAGE.solutions[FIRST]}\n{ATTACK.format(course=folder)}"
+    attack = attack if alone.runs() else GUESS  # it would change your files
     locked = "cell-", f"check-{LAST}", "proof-"
     lost = [name for name in map(known, notebook["cells"]) if name.startswith(locked)]
     made = {
@@ -160,8 +152,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     for cell in made["thief-skipped"]["cells"]:
         if known(cell) == f"check-{LAST}":
             cell["metadata"]["tags"] = ["skip-execution"]
-    printing = edition.code("later", r"print('\n'.join(In))")
-    made["deleted-leak"]["cells"].append(printing)
+    made["deleted-leak"]["cells"] += [edition.code("later", r"print('\n'.join(In))")]
     archive = folder / f"downloaded/{name}/archive/moodle.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as file:
@@ -181,17 +172,12 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 def test_a_fault_costs_its_own_points_and_no_others(graded: Graded) -> None:
-    """An answer in a new cell has all, and what was locked and is gone comes back.
-
-    No fault takes another exercise with it, and no trick brings more, or spoils others.
-    """
+    """An answer in a new cell has all, what was locked comes back, no trick helps."""
     worth = edition.check_points(PAGE)
     one_lost = sum(worth.values()) - worth[FIRST]
-    both = "killed-endless", "deleted-leak", "thief-skipped"
-    assert scores(graded[0]) == {
-        "wrong locked_17": one_lost,
-        **dict.fromkeys(both, one_lost - worth[LAST]),
-    }
+    both = ["killed-endless", "deleted-leak", "thief-skipped"]
+    lost = dict.fromkeys(both, one_lost - worth[LAST])
+    assert scores(graded[0]) == lost | {"wrong locked_17": one_lost}
     if not alone.runs():
         pytest.skip("no bubblewrap: the attack was not tried")
 
@@ -230,10 +216,15 @@ def test_nothing_for_students_has_a_solution_or_a_hidden_test(graded: Graded) ->
 
 
 def test_a_proof_is_read_by_a_person(graded: Graded) -> None:
-    """It waits: empty, written elsewhere, or deleted."""
-    with sqlite3.connect(graded[0] / "gradebook.db") as marks:
+    """It waits: empty, written elsewhere, or deleted; then feedback has its points."""
+    folder, step = graded[0], f"generate_feedback {PAGE.path.stem}"
+    with sqlite3.connect(folder / "gradebook.db") as marks:
         waiting = marks.execute("SELECT sum(needs_manual_grade) FROM grade")
-        assert waiting.fetchone() == (len(scores(graded[0])),)
+        assert waiting.fetchone() == (len(scores(folder)),)
+        marks.execute("UPDATE grade SET manual_score = 1.5 WHERE needs_manual_grade")
+    run(f"nbgrader {step} --student=deleted-leak", cwd=folder)
+    (told,) = folder.glob("feedback/deleted-leak/*/*.html")
+    assert "Score: 1.5 / 5.0" in told.read_text(encoding="utf-8")
 
 
 SECONDS = """\
@@ -251,9 +242,6 @@ for locked, grade in ((True, False), (True, True), (False, False)):
 def test_a_busy_machine_costs_nobody_the_set_up(graded: Graded) -> None:
     """It has more time than a check or an answer, else all others fail with it."""
     assert run("python -c", SECONDS, cwd=graded[0]).split() == ["900", "60", "60"]
-
-
-EXERCISED = [page for page in BOOK.notebooks if page.exercises]
 
 
 @pytest.mark.weekly

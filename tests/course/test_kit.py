@@ -7,6 +7,7 @@ solutions stays one, and leads to none that has them.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache, partial
@@ -26,6 +27,8 @@ from website import editions
 BOOK = manuscript.read()
 PAGES = [*BOOK.path_pages, *BOOK.model_pages]
 SOME = ["sinusoidal", "pytorch", "beyond", "experiments"]  # all that read a file
+CHOSEN = kit.chosen(BOOK.notebooks, SOME)
+EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
 ROTATION = BOOK.pages["book/sinusoidal/rotation"]
 
 
@@ -60,37 +63,43 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
 
 
 def test_each_folder_is_complete(course: Path) -> None:
-    """The library, the licences, the pins, and what to do first."""
-    lab, torch = "jupyterlab==", "torch=="
+    """The library, the licences, what to install, and what to do first."""
+    for path, torch in {
+        "student/requirements.txt": False,
+        "instructor/requirements-torch.txt": True,
+        "nbgrader/requirements.txt": True,
+        "nbgrader/source/rotation/requirements.txt": False,
+        "nbgrader/source/module/requirements.txt": True,
+    }.items():
+        pins = (course / path).read_text("utf-8")
+        assert "numpy==" in pins and "jupyterlab==" in pins and "-e" not in pins
+        assert ("torch==" in pins) == torch, path
+        assert ("nbgrader==" in pins) == (path == "nbgrader/requirements.txt")
+        assert ("-c constraints.txt" in pins) == ("nbgrader" not in path)
     for folder in (course / "student", course / "instructor"):
         for name in ("pe_lib/__init__.py", "pe_lib/LICENSE", "LICENSE", "LICENSE-TEXT"):
             assert (folder / name).is_file()
-        for name, has in (("", False), ("-torch", True)):
-            pins = (folder / f"requirements{name}.txt").read_text("utf-8")
-            assert pins.startswith("-c constraints.txt\nnumpy==") and "-e" not in pins
-            assert lab in pins and (torch in pins) == has
-        assert lab in (folder / "constraints.txt").read_text("utf-8")
+        assert "jupyterlab==" in (folder / "constraints.txt").read_text("utf-8")
         readme = (folder / "README.md").read_text("utf-8")
         assert pe_lib.__version__ in readme and "(pytorch/module.ipynb)* |" in readme
         worth = sum(stubs.points(one.title) for one in ROTATION.exercises)
         assert f"| {len(ROTATION.exercises)} | {worth} |" in readme
     folder = course / "nbgrader"
-    pins = (folder / "requirements.txt").read_text("utf-8").split()
-    assert sum(pin.startswith(("numpy==", torch, "nbgrader==")) for pin in pins) == 3
     steps = (folder / "README.md").read_text("utf-8")
     assert "generate_assignment formula`" in steps and "NAME" not in steps
     for name in ("source/rotation/pe_lib/LICENSE", "alone.py", "Dockerfile"):
         assert (folder / name).is_file()
+    every = assignments.chosen(CHOSEN, mine.read(str(folder / "labels.yml")))
+    assert every == assignments.chosen(CHOSEN, mine.Mine())  # all that one may copy
     assert not list(course.rglob("__pycache__"))
 
 
 def test_each_notebook_has_what_it_names(course: Path) -> None:
     """Jupyter can read it; files and sections of which it speaks are there."""
     found = sorted(course.rglob("*.ipynb"))
-    pages = kit.chosen(BOOK.notebooks, SOME)
-    alone = [page for page in pages if page.exercises]  # for students, and to be graded
-    assert len(found) == 2 * len(pages) + 2 * len(alone)
-    reading, links = set(), 0
+    alone = [page for page in CHOSEN if page.exercises]  # for students, and graded
+    assert len(found) == 2 * len(CHOSEN) + 2 * len(alone)
+    reading, anchored = set(), 0
     for path in found:
         nbformat.validate(nbformat.read(path, as_version=4))
         for place, name in KEPT_FILE.findall(text(path, kind="code")):
@@ -101,83 +110,73 @@ def test_each_notebook_has_what_it_names(course: Path) -> None:
             to = path.parent / file if file else path
             titles = re.findall(r"^#+ (.+)$", text(to, kind="markdown"), re.MULTILINE)
             assert not anchor or anchor in map(sources.fragment, titles), address
-            links += 1
+            anchored += bool(anchor)
     assert reading >= {page.path.stem for page in BOOK.notebooks if page.reads}
-    assert links > len(found)
-    rotation = course / "student/sinusoidal/rotation.ipynb"
-    assert "#No-position-in-the-matrix)" in text(rotation)
+    assert anchored > len(found)
 
 
 def test_no_answer_is_in_a_folder_for_students(course: Path) -> None:
     """Instructors have solutions, wrong answers, hidden inputs, and the exam."""
-    student, instructor = (
-        text(*(course / part).rglob("*.ipynb")) for part in ("student", "instructor")
-    )
-    for page in kit.chosen(BOOK.notebooks, SOME):
+    student = text(*(course / "student").rglob("*.ipynb"))
+    instructor = text(*(course / "instructor").rglob("*.ipynb"))
+    for page in CHOSEN:
         for label, solution in page.solutions.items():
             found = wrong_answers.collected()[label]
-            wrong = [one.answer.rstrip() for one in found.wrong]
-            more = [f"The check says: “{one.hint}”" for one in found.wrong]
-            more += [f"becomes `{new}`" for new in found.hidden.values()]
-            kept = [solution, *found.rubric, *(one for one in wrong if "\n" in one)]
-            assert all(one in instructor for one in (*kept, *wrong, *more))
-            assert not any(one in student for one in kept)  # it has: slope = 1
+            told = [f"becomes `{new}`" for new in found.hidden.values()]
+            for wrong in found.wrong:
+                told += [wrong.answer.rstrip(), f"The check says: “{wrong.hint}”"]
+            assert all(one in instructor for one in (solution, *found.rubric, *told))
+            assert not any(one in student for one in (solution, *found.rubric))
     assert "Hidden check" not in student and "Likely wrong" not in student
     exams = sorted(str(path.relative_to(course)) for path in course.rglob("exam*"))
     assert exams == ["instructor/exam.md", "instructor/exam_paper.html"]
 
 
 def test_nbgrader_gives_all_points() -> None:
-    """Each exercise is worth its minutes; a proof is a graded cell, too.
-
-    The first and the last of a chapter can be asked alone, for other points, and no
-    other exercise comes along.
-    """
+    """Each exercise has its minutes, or other points; no other exercise comes along."""
     for page in BOOK.notebooks:
         every = assignments.minutes(page)
-        proofs = [one.label for one in page.exercises if "Prove," in one.title]
-        assert [label for label, (_, proof) in every.items() if proof] == proofs
         minutes = {one.label: stubs.points(one.title) for one in page.exercises}
         assert {label: sum(points) for label, points in every.items()} == minutes
+        proofs = [one.label for one in page.exercises if "Prove," in one.title]
+        assert [label for label, points in every.items() if len(points) > 1] == proofs
         ends = {*[*every][:1], *[*every][-1:]}
-        for asked in (every, *({at: (1, 5 * (at in proofs))} for at in ends)):
+        for asked in (every, *({at: [n + 5 for n in every[at]]} for at in ends)):
             made = assignments.assignment(page, asked)["cells"]
-            text = "\n".join(map(edition.source, made))
-            worth = {f"check-{label}": check for label, (check, _) in asked.items()}
-            proved = {f"proof-{label}": its for label, (_, its) in asked.items() if its}
-            notes = [c["metadata"].get("nbgrader", {}) for c in made]
-            graded = {n["grade_id"]: n["points"] for n in notes if n.get("grade")}
-            assert graded == worth | proved
-            answers = {n["grade_id"] for n in notes if n.get("solution")}
-            assert answers == {f"answer-{label}" for label in asked} | proved.keys()
-            assert all(note["locked"] != note["solution"] for note in notes if note)
-            assert sum(bool(edition.labels(c, "raises-")) for c in made) == len(asked)
-            for label, (check, proof) in asked.items():
+            text, wanted = "\n".join(map(edition.source, made)), set()
+            for label, (check, *proof) in asked.items():
+                wanted |= {
+                    (f"answer-{label}", 0, True),
+                    (f"check-{label}", check, False),
+                }
                 assert f"# {label}, {check} point{'s' * (check > 1)}" in text
                 assert assignments.hidden(page, label) in text
                 if proof:
-                    assert edition.PROOF.format(points=proof) in text
-                    assert kit.rubric(label) in text and "\n" in kit.rubric(label)
-    changed = [one for one in wrong_answers.collected().values() if one.hidden]
-    assert 2 * len(changed) >= len(wrong_answers.collected())  # else one answer
+                    wanted.add((f"proof-{label}", sum(proof), True))
+                    assert edition.PROOF.format(points=sum(proof)) in text
+                    rubric = wrong_answers.collected()[label].rubric
+                    for points, what in zip(proof, rubric, strict=True):
+                        assert f"- {points}: {what}" in text
+            notes = [n for c in made if (n := c["metadata"].get("nbgrader"))]
+            assert all(note["locked"] != note["solution"] for note in notes)
+            found = {(n["grade_id"], n.get("points", 0), n["solution"]) for n in notes}
+            assert {one for one in found if "cell-" not in one[0]} == wanted
+            assert sum(bool(edition.labels(c, "raises-")) for c in made) == len(asked)
+    changed = [bool(one.hidden) for one in wrong_answers.collected().values()]
+    assert 2 * sum(changed) >= len(changed)  # else one answer
 
 
-def test_an_assignment_has_its_exercises_and_their_points(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_assignment_has_its_exercises(tmp_path: Path, monkeypatch) -> None:
     """Of two chapters, fewer than these have, each with the lecturer's points."""
-    week = {"ex-who-wins": 2, "ex-ends-under-a-mask": (2, 6), "ex-net-shift": None}
-    monkeypatch.setattr(mine, "read", lambda: mine.Mine(assignments={"week-1": week}))
-    counting = BOOK.pages["book/failures/counting"]
-    asked = {
-        counting: {"ex-who-wins": (2, 0), "ex-ends-under-a-mask": (2, 6)},
-        ROTATION: {"ex-net-shift": assignments.minutes(ROTATION)["ex-net-shift"]},
-    }
+    week = {"ex-who-wins": 2, "ex-ends-under-a-mask": [2, 4, 2], "ex-net-shift": None}
+    yours = mine.Mine(assignments={"week-1": week})
+    counting, rotation = assignments.chosen(BOOK.notebooks, yours)
+    assert counting[2] == {"ex-who-wins": (2,), "ex-ends-under-a-mask": (2, 4, 2)}
+    assert rotation == ("week-1", ROTATION, {"ex-net-shift": (3,)})
+    monkeypatch.setattr(mine, "read", lambda: yours)
     assignments.write(BOOK.notebooks, tmp_path)
-    for page, worth in asked.items():
-        text = (tmp_path / f"source/week-1/{page.path.name}").read_text("utf-8")
-        assert text == edition.text_of(assignments.assignment(page, worth))
-    assert len(list(tmp_path.rglob("*.ipynb"))) == 2
+    made = sorted(path.stem for path in tmp_path.rglob("source/week-1/*.ipynb"))
+    assert made == ["counting", "rotation"]
 
 
 @pytest.mark.parametrize(
@@ -190,9 +189,6 @@ def test_what_is_empty_is_as_the_book_has_it(said: str, tmp_path: Path) -> None:
     assert mine.read(str(path)) == mine.read() == mine.Mine()
 
 
-EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got "
-
-
 @pytest.mark.parametrize(
     ("said", "named"),
     [
@@ -203,18 +199,17 @@ EXERCISES = "must be exercises with their points, such as {ex-who-wins: 2}; got 
         ("assignments: {w: }", f"slip.yml, assignments, w {EXERCISES}nothing"),
         ("assignments: {w: [ex-a]}", f"slip.yml, assignments, w {EXERCISES}['ex-a']"),
         ("assignments: {w: {ex-gone: 2}}", "w: there is no exercise ex-gone"),
-        ("assignments: {w: {ex-who-wins: 0}}", "a whole number, above 0; got 0"),
-        ("assignments: {w: {ex-who-wins: [1, 2]}}", "points must be a whole number"),
-        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "[of the check, of the proof]"),
-        ("assignments: {w: {ex-ends-under-a-mask: [8, 0]}}", "[of the check, of the"),
-        ("assignments: {w: {ex-ends-under-a-mask: [0, 8]}}", "[of the check, of the"),
+        ("assignments: {w: {ex-net-shift: 2}}", "is in sinusoidal/rotation, which"),
+        ("assignments: {w: {ex-who-wins: 0}}", "numbers above 0, such as 3; got 0"),
+        ("assignments: {w: {ex-who-wins: [1, 2]}}", "ex-who-wins: points must be"),
+        ("assignments: {w: {ex-who-wins: 1.5}}", "ex-who-wins: points must be whole"),
+        ("assignments: {w: {ex-ends-under-a-mask: 8}}", "such as [3, 3, 2]; got 8"),
+        ("assignments: {w: {ex-ends-under-a-mask: [8, 1, 0]}}", "such as [3, 3, 2]"),
         ("plans: [gone.yml]", "mine.yml, plans: there is no file gone.yml"),
         ("plans: [~]", "mine.yml, plans: there is no file None"),
     ],
 )
-def test_a_slip_is_named(
-    said: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slip_is_named(said: str, named: str, tmp_path: Path, monkeypatch) -> None:
     """A word, a name, points that cannot be; before anything is written."""
     path = tmp_path / "slip.yml"
     path.write_text(said, encoding="utf-8")
@@ -222,7 +217,7 @@ def test_a_slip_is_named(
     with pytest.raises(SystemExit, match=re.escape(named)):
         yours = mine.read(str(path))
         monkeypatch.setattr(mine, "read", lambda: yours)
-        build.build([], ["nbgrader", "slides"], tmp_path / "kit")
+        build.build(["counting"], ["nbgrader", "slides"], tmp_path / "kit")
     assert not (tmp_path / "kit").exists()
 
 
@@ -230,17 +225,15 @@ def test_an_exam_asks_about_each_chapter_of_the_hour() -> None:
     """With an answer to each question, and marks; on paper those of the week."""
     text = exam.answers(BOOK.notebooks)
     assert all(f"## {kit.short(page)}, " in text for page in PAGES)
-    assert text.count("*Answer.*") == text.count("## ") >= len(PAGES)
     assert "beyond/rotary" not in exam.answers(BOOK.path_pages)
     paper = exam.paper(BOOK.notebooks)
     assert "55 minutes, 26 points" in paper
     assert re.findall(r"<section><h2>(\d+)\.", paper) == [*"12345"]
+    assert "<mi>t</mi>" in paper and "$" not in paper
     for one in mine.loaded("exam.yml"):
         assert sum(one["marks"].values()) == one["points"] and len(one["marks"]) > 1
-        assert all(
-            f"- {points}: {what}" in text for what, points in one["marks"].items()
-        )
-        assert one["answer"] in text and one["answer"] not in paper
+        marks = "\n".join(f"- {its}: {what}" for what, its in one["marks"].items())
+        assert f"{one['answer']}\n\n{marks}\n" in text and one["answer"] not in paper
 
 
 def test_a_course_has_the_chapters_that_were_chosen(tmp_path: Path) -> None:
@@ -275,10 +268,7 @@ def test_the_right_option_cannot_be_told_by_its_form() -> None:
 
 
 def test_each_of_thirteen_pages_has_three_in_gift(tmp_path: Path) -> None:
-    """One right option each; marks in a sentence are escaped; all have feedback.
-
-    Other pages have no questions, which nobody would find, and a quiz comes before.
-    """
+    """One right option each, and feedback; other pages have no questions."""
     questions.write(BOOK.notebooks, tmp_path)
     asked = {questions.BEFORE: 5} | dict.fromkeys(map(kit.short, PAGES), 3)
     option = r"[^#\n]+#[^#\n]+\n"
@@ -294,9 +284,7 @@ def test_each_of_thirteen_pages_has_three_in_gift(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("solutions", [True, False])
-def test_a_site_without_solutions_leads_to_none(
-    monkeypatch: pytest.MonkeyPatch, solutions: bool
-) -> None:
+def test_a_site_without_solutions_leads_to_none(monkeypatch, solutions: bool) -> None:
     """To no repository, hence no source, Binder or Colab, and not to the whole site."""
     monkeypatch.setattr(manuscript, "SOLUTIONS", solutions)
     options = {"repository_url": "https://github.com/ada/positions"}
@@ -323,12 +311,25 @@ def test_a_site_without_solutions_has_a_folder_of_its_own() -> None:
         assert built == folders, target
 
 
+def test_what_the_graders_do_not_need_any_more_goes(tmp_path: Path) -> None:
+    """They are made anew when they require something else, and only then."""
+    needed = ["course/requirements.txt", "course/constraints.txt", "constraints.txt"]
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in (*needed, "pyproject.toml", ".venv/.ready", ".venv/graders/.ready"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for newer in ([], *(["--what-if", name] for name in needed)):
+        make = ["make", "--dry-run", "graders", *newer]
+        done = subprocess.check_output(make, cwd=tmp_path, text=True)
+        assert ("venv --clear .venv/graders" in done) == bool(newer), newer
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     """Of pe_lib, of what is cited, and of the newest in the changelog."""
     lines = {"CITATION.cff": r"version: (\S+)", "CHANGELOG.md": r"## ([\d.]+):"}
     for name, line in lines.items():
-        told = (ROOT / name).read_text(encoding="utf-8")
-        assert re.findall(f"^{line}", told, re.MULTILINE)[0] == pe_lib.__version__
+        told = re.findall(f"^{line}", (ROOT / name).read_text("utf-8"), re.MULTILINE)
+        assert told[0] == pe_lib.__version__
 
 
 @pytest.mark.weekly
@@ -343,10 +344,10 @@ def test_the_lines_without_make_run(tmp_path: Path) -> None:
         lines += re.findall(r"^(?:python|\.venv).*$", told.partition("```\n")[0], re.M)
     assert len(lines) == 6
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    how = {"shell": True, "cwd": tmp_path, "env": os.environ | {"PATH": path}}
     for line in lines:
         there = line.replace("\\", "/").replace("/Scripts/", "/bin/")
         there += " --collect-only --quiet" * there.endswith("pytest")
-        subprocess.run(there, check=True, **how)
+        env = os.environ | {"PATH": path}
+        subprocess.run(there, shell=True, check=True, cwd=tmp_path, env=env)
     for made in ("_build/html/index.html", "_build/course/student"):
         assert (tmp_path / made).exists(), made
