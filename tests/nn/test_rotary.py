@@ -77,6 +77,13 @@ def test_angles_are_the_cores_to_the_last_bit():
     cos, sin = RotaryEmbedding(64).cos_sin(torch.tensor(positions, dtype=torch.float64))
     expected = sinusoidal(positions, 64, layout="half_split", dtype=np.float32)
     np.testing.assert_array_equal(torch.cat([sin, cos], -1).numpy(), expected)
+    x = torch.randn(2100, 64)
+    for layout in LAYOUTS:
+        ready, beyond = (
+            RotaryEmbedding(64, max_length=n, layout=layout).rotate(x)
+            for n in (2100, 0)
+        )
+        assert torch.equal(ready, beyond)
 
 
 @on_each_layout
