@@ -4,11 +4,10 @@
 
 prints how many times as fast as transformers each form is, and keeps what it printed
 in rotary.txt. Forms run in random order; what is compared is processor time in the same
-round, because the machine may be slow for a while. Beside `rotate_half` each has its
-cosines and sines ready: "rotate" is pe_lib.nn.rotate, "module" is RotaryEmbedding,
-which looks them up and checks shapes. Beside "transformers, given positions" (Llama's;
-Cohere's pairs are interleaved), which computes them as each of its models does, the
-module is given positions as well. A benchmark is no test: nothing here can fail.
+round, because the machine may be slow for a while. Beside `rotate_half` the module
+takes its cosines and sines from its table. Beside Llama's module and Cohere's, whose
+pairs are interleaved, it is given positions, as each of their models gives them. A
+benchmark is no test: nothing here can fail.
 """
 
 import datetime
@@ -25,11 +24,10 @@ from peers import keep, peer
 from torch import Tensor
 
 from pe_lib.layouts import LAYOUTS
-from pe_lib.nn import RotaryEmbedding, rotate
+from pe_lib.nn import RotaryEmbedding
 
 HEADS, WIDTH, LENGTHS, ROUNDS = 8, 128, (1, 1024, 4096), 15
 DTYPES = (torch.float32, torch.bfloat16)
-COMMON, WHOLE = "rotate_half", "transformers, given positions"
 
 PLAIN = {"rope_type": "default", "rope_theta": 10_000.0}
 
@@ -38,60 +36,42 @@ Both = Callable[[Tensor, Tensor], object]
 
 def forms(length: int, dtype: torch.dtype) -> dict[str, dict[str, Both]]:
     """What is compared with what, by name: functions of queries and keys."""
-    llama, cohere, gptj, llama4 = (
+    config, *programs = (
         peer(f"transformers.models.{name}") for name in (
+            "llama.configuration_llama.LlamaConfig",
             "llama.modeling_llama.apply_rotary_pos_emb",
+            "llama.modeling_llama.LlamaRotaryEmbedding",
             "cohere.modeling_cohere.apply_rotary_pos_emb",
-            "gptj.modeling_gptj.apply_rotary_pos_emb",
-            "llama4.modeling_llama4.apply_rotary_emb",
+            "cohere.modeling_cohere.CohereRotaryEmbedding",
         )
     )  # fmt: skip
+    llama, llamas, cohere, coheres = programs
+    theirs, cohere_s = (
+        rope(config(head_dim=WIDTH, rope_parameters=PLAIN))
+        for rope in (llamas, coheres)
+    )
     modules = {
         layout: RotaryEmbedding(WIDTH, max_length=length, layout=layout)
         for layout in LAYOUTS
     }
     cos, sin = modules["half_split"].cos_sin(torch.arange(length))
-    hands = torch.complex(cos, sin)[None]
     twice = [torch.cat([part, part], -1)[None].to(dtype) for part in (cos, sin)]
-    low_cos, low_sin = (part[None].to(dtype) for part in (cos, sin))
-
-    def rotated(layout: str) -> Both:
-        return lambda q, k: [rotate(x, cos, sin, layout) for x in (q, k)]
-
-    def length_first(q: Tensor, k: Tensor) -> list[Tensor]:
-        return [x.transpose(1, 2) for x in (q, k)]
-
-    config, halves, neighbours = (
-        peer(f"transformers.models.{name}") for name in (
-            "llama.configuration_llama.LlamaConfig",
-            "llama.modeling_llama.LlamaRotaryEmbedding",
-            "cohere.modeling_cohere.CohereRotaryEmbedding",
-        )
-    )  # fmt: skip
-    theirs, cohere_s = (
-        rope(config(head_dim=WIDTH, rope_parameters=PLAIN))
-        for rope in (halves, neighbours)
-    )
-    packed = torch.arange(length)[None] % max(1, length // 2)
-    own: dict[str, Both] = {
-        COMMON: lambda q, k: llama(q, k, *twice),
-        **{f"rotate, {layout}": rotated(layout) for layout in LAYOUTS},
-        **{f"module, {layout}": modules[layout] for layout in LAYOUTS},
-        "rotate_every_two": lambda q, k: [
-            gptj(x, low_sin, low_cos) for x in length_first(q, k)
-        ],
-        "complex (Llama 4)": lambda q, k: llama4(*length_first(q, k), hands),
+    at = torch.arange(length)[None] % max(1, length // 2)  # packed
+    neighbours, halves = modules["interleaved"], modules["half_split"]
+    return {
+        "rotate_half": {
+            "rotate_half": lambda q, k: llama(q, k, *twice),
+            **{f"module, {layout}": modules[layout] for layout in LAYOUTS},
+        },
+        "Llama's, given positions": {
+            "Llama's, given positions": lambda q, k: llama(q, k, *theirs(q, at)),
+            "module, half_split": lambda q, k: halves(q, k, positions=at),
+        },
+        "Cohere's, given positions": {
+            "Cohere's, given positions": lambda q, k: cohere(q, k, *cohere_s(q, at)),
+            "module, interleaved": lambda q, k: neighbours(q, k, positions=at),
+        },
     }
-
-    def placed(layout: str) -> Both:
-        return lambda q, k: modules[layout](q, k, positions=packed)
-
-    given: dict[str, Both] = {
-        WHOLE: lambda q, k: llama(q, k, *theirs(q, packed)),
-        "Cohere's, interleaved": lambda q, k: cohere(q, k, *cohere_s(q, packed)),
-        **{f"module, {layout}": placed(layout) for layout in LAYOUTS},
-    }
-    return {COMMON: own, WHOLE: given}
 
 
 def once(form: Both, q: Tensor, k: Tensor) -> float:
@@ -104,10 +84,13 @@ def once(form: Both, q: Tensor, k: Tensor) -> float:
 
 
 def compared(
-    common: str, length: int, dtype: torch.dtype, compiled: bool
+    common: str,
+    given: dict[str, Both],
+    length: int,
+    dtype: torch.dtype,
+    compiled: bool,
 ) -> Iterator[str]:
     """A line for each form: the median ratio, and the middle half of them."""
-    given = forms(length, dtype)[common]
     if compiled:
         torch.compiler.reset()
         given = {name: torch.compile(form) for name, form in given.items()}
@@ -151,8 +134,8 @@ def report() -> list[str]:
                 kind = str(dtype).removeprefix("torch.")
                 lines += ["", f"{how}, {kind}, length {length}"]
                 with torch.no_grad():
-                    for common in (COMMON, WHOLE):
-                        lines += compared(common, length, dtype, compiled)
+                    for common, given in forms(length, dtype).items():
+                        lines += compared(common, given, length, dtype, compiled)
     return lines
 
 

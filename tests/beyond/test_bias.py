@@ -1,24 +1,11 @@
-"""ALiBi and T5 by their papers and programs, and the slips that others made."""
+"""T5's buckets by its program, and CoPE's counts one by one."""
 
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 
-from pe_lib.beyond.bias import alibi_slopes, t5_buckets
-
-# ALiBi
-
-
-def test_published_slopes():
-    """Press et al., section 3: for 8 heads, and for 16."""
-    np.testing.assert_array_equal(alibi_slopes(8), 0.5 ** np.arange(1, 9))
-    np.testing.assert_allclose(alibi_slopes(16), 0.5 ** np.arange(0.5, 8.5, 0.5))
-    np.testing.assert_array_equal(alibi_slopes(2), [1 / 16, 1 / 256])
-    np.testing.assert_array_equal(alibi_slopes(1), [1 / 256])
-
-
-# T5
+from pe_lib.beyond.bias import cope_counts, t5_buckets
 
 
 def by_the_program(offset, num_buckets, max_distance, causal):
@@ -55,3 +42,11 @@ def test_buckets_are_those_of_the_program(sizes, causal):
 def test_far_offsets():
     assert t5_buckets(-(2**31)) == 15 and t5_buckets(2**31) == 31
     assert t5_buckets(-(2**31), max_distance=2**31) == 15
+
+
+def test_counts_one_by_one():
+    gates = np.random.default_rng(0).random((2, 3, 4, 4))
+    counts = cope_counts(gates)
+    for t, s in np.ndindex(4, 4):
+        between = gates[..., t, min(t, s) : max(t, s) + 1]
+        np.testing.assert_allclose(counts[..., t, s], between.sum(axis=-1))

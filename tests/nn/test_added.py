@@ -153,15 +153,6 @@ def test_the_dtype_of_x_alone_decides(kind, of_module, dtype, device):
 # Gradients and dropout
 
 
-def test_positions_have_the_gradient_of_the_formula():
-    module = SinusoidalPositionalEncoding(2)
-    positions = torch.tensor([0.0, 1.0, 2.5, -4.0], dtype=torch.float64)
-    positions.requires_grad_()
-    x = torch.zeros(4, 2, dtype=torch.float64)
-    module(x, positions=positions)[:, 0].sum().backward()
-    assert torch.allclose(positions.grad, positions.detach().cos(), atol=1e-14)
-
-
 def test_dropout_falls_on_the_sum():
     module = SinusoidalPositionalEncoding(64, dropout=0.25)
     x = torch.ones(40, 64)

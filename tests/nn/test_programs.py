@@ -171,28 +171,20 @@ def lengths_of(program):
     return int(found.lower), int(found.upper)
 
 
-@pytest.fixture(
-    scope="module",
-    params=["half_split", pytest.param("interleaved", marks=pytest.mark.weekly)],
-)
-def llama(request):
-    return RotaryEmbedding(WIDTH, max_length=LONGEST, layout=request.param)
-
-
 def exported(module, batch, heads, length):
     shapes = {"queries": {2: length}, "keys": {2: length}}
     return torch.export.export(module, both(batch, heads, 16), dynamic_shapes=shapes)
 
 
-def test_exported_for_every_length_of_the_table(llama):
-    """Left to find the lengths: to the end of the table, not before."""
+@pytest.mark.parametrize(
+    "layout", ["half_split", pytest.param("interleaved", marks=pytest.mark.weekly)]
+)
+def test_exported_for_every_length_of_the_table(layout):
+    """Left to find the lengths: to the end of the table; and it is right there."""
+    llama = RotaryEmbedding(WIDTH, max_length=LONGEST, layout=layout)
     program = exported(llama, 8, HEADS, torch.export.Dim.AUTO)
     assert lengths_of(program) == (2, LONGEST)
-
-
-def test_an_exported_program_at_both_ends_of_its_range(llama):
-    told = torch.export.Dim("length", min=1, max=LONGEST)
-    program = exported(llama, 1, 1, told)
+    program = exported(llama, 1, 1, torch.export.Dim("length", min=1, max=LONGEST))
     assert lengths_of(program) == (1, LONGEST)
     program = program.module()
     for length in (1, 2, 4_096, 4_097, LONGEST):
