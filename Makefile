@@ -59,7 +59,7 @@ graders: $(READY)  ## nbgrader for the tests of the kit, apart from the rest
 		.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt && \
 		touch .venv/graders/.ready; }
 
-weekly: $(READY) engine  ## what no change waits for: every page under axe, live, in Firefox
+weekly: $(READY) engine  ## what no change waits for: every page under axe, every live page
 	$(BIN)/python -m pytest --weekly tests
 
 kept: $(READY)  ## train again the kept results that are missing or out of date

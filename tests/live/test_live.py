@@ -273,19 +273,12 @@ def assert_local(visit: Visit) -> None:
     assert not faults + checks.console(visit)
 
 
-def each_chapter() -> Iterator[Any]:
-    """In both browsers."""
-    for name in RUNNING:
-        for kind in ("browser", "firefox"):
-            yield pytest.param(kind, name, id=f"{name}-{kind}")
-
-
 @pytest.mark.weekly
 @needs_engine
-@pytest.mark.parametrize(("kind", "name"), [*each_chapter()])
-def test_chapter(request: Any, site: Site, kind: str, name: str) -> None:
+@pytest.mark.parametrize("name", RUNNING)
+def test_chapter(browser: Any, site: Site, name: str) -> None:
     """All its cells, run on the page; they fetch what the button says."""
-    with checks.visit(request.getfixturevalue(kind), site, site.url(name)) as visit:
+    with checks.visit(browser, site, site.url(name)) as visit:
         steps.begin(visit.page)
         steps.rest(visit.page)
         assert_as_stored(visit.page, name)

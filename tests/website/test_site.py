@@ -166,19 +166,6 @@ def test_each_rule_sees_its_fault(browser: Any, tmp_path: Path) -> None:
         assert checks.unknown_names(broken) == {"--pale"}
 
 
-@pytest.mark.weekly
-@pytest.mark.parametrize("name", PAGES)
-def test_page_in_firefox(firefox: Any, site: Site, name: str) -> None:
-    """Chromium is not the only browser: nothing is missing there, or cut off."""
-    for width in WIDTHS:
-        with checks.visit(firefox, site, site.url(name), width=width) as seen:
-            checks.unfold(seen.page)
-            some = (checks.external_requests, checks.missing_files, "overflow")
-            none(faults(seen, *some))
-            # It lays out what it has read, and may complain of half a formula.
-            none([x for x in checks.console(seen) if "number of children" not in x])
-
-
 # Across pages
 
 
