@@ -79,11 +79,12 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 release: $(READY)  ## the site and the branch of notebooks, as they are published
 	$(BIN)/python -m tools.release
 
-lint: $(READY)  ## style and annotations
+lint: $(READY)  ## style, annotations, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/oxlint --deny-warnings
+	$(BIN)/typos
 
 clean:
 	rm -rf _build
