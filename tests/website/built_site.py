@@ -24,10 +24,6 @@ CHROMIUM_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
