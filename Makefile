@@ -60,7 +60,7 @@ graders: .venv/graders/.ready  ## nbgrader for the tests of the kit, apart from 
 	.venv/graders/bin/python -m pip install --quiet --requirement course/requirements.txt
 	@touch $@
 
-weekly: $(READY) engine  ## what no change waits for: every page under axe, live, in Firefox
+weekly: $(READY) engine  ## what no change waits for: every page under axe, every live page
 	$(BIN)/python -m pytest --weekly tests
 
 kept: $(READY)  ## train again the kept results that are missing or out of date
@@ -80,11 +80,12 @@ bench: $(READY)  ## measure pe_lib beside other libraries; keeps benchmarks/*.tx
 release: $(READY)  ## the site and the branch of notebooks, as they are published
 	$(BIN)/python -m tools.release
 
-lint: $(READY)  ## style and annotations
+lint: $(READY)  ## style, annotations, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/oxlint --deny-warnings
+	$(BIN)/typos
 
 clean:
 	rm -rf _build

@@ -351,7 +351,7 @@ class Manuscript:
 
     root: Path
     contents: Mapping[str, str]  # every page of _toc.yml in order, and its part
-    short: Mapping[str, str]  # what the menu and the rail call a page
+    short: Mapping[str, str]  # what the menu calls a page
     pages: Mapping[str, Page]  # every page that there is; those of _toc.yml first
     claims: Mapping[str, Claim]
 

@@ -3,7 +3,6 @@
 ``transformers``  the library; without it the test is skipped
 ``browser``     headless Chromium for one module; without one the test is skipped,
                 and pytest's summary says so
-``firefox``     the same with Firefox
 ``built``       the strict build of the site: folder, exit status, what it printed
 ``site``        the same, served on this machine: ``site.url("book/index")``
 
@@ -44,10 +43,8 @@ def playwright() -> Iterator[Any]:
     """What drives browsers; a process can have one at a time."""
     from playwright.sync_api import sync_playwright
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NODE_OPTIONS", built_site.FOR_FIREFOX)
-        with sync_playwright() as driver:
-            yield driver
+    with sync_playwright() as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -60,20 +57,6 @@ def browser(playwright: Any) -> Iterator[Any]:
     )
     yield chromium
     chromium.close()
-
-
-@pytest.fixture(scope="module")
-def firefox(playwright: Any) -> Iterator[Any]:
-    """Headless Firefox."""
-    if (path := find_browser("FIREFOX")) is None:
-        pytest.skip(built_site.NO_FIREFOX)
-    browser = playwright.firefox.launch(
-        channel="moz-firefox",
-        executable_path=path,
-        firefox_user_prefs=built_site.FIREFOX_SETTINGS,
-    )
-    yield browser
-    browser.close()
 
 
 @pytest.fixture(scope="session")

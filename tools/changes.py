@@ -18,7 +18,7 @@ NAMED = [
         file
         for room in ("benchmarks", "course", "pe_lib", "tests", "website")
         for file in ROOT.glob(f"{room}/**/*.*")
-        if file.suffix in (".cjs", ".css", ".html", ".js", ".json", ".txt", ".yml")
+        if file.suffix in (".css", ".html", ".js", ".json", ".txt", ".yml")
     ),
 ]
 """What a module, a notebook or a script uses where it has the file's name."""

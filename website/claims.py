@@ -8,7 +8,6 @@ is struck out.
 """
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -94,23 +93,10 @@ def topics(claims: Mapping[str, Claim]) -> dict[str, list[Claim]]:
 
 def ledger(claims: Mapping[str, Claim]) -> str:
     """The page's text: each topic's sentences, proofread."""
-    lines = [summary(claims)]
+    lines = []
     for question, group in topics(claims).items():
         lines += [f"## {question}\n", *map(_entry, group)]
     return "\n".join(lines)
-
-
-def summary(claims: Mapping[str, Claim]) -> str:
-    """How many claims have which verdict."""
-    count = Counter(kind(claim.verdict) for claim in claims.values())
-    counted = (
-        f"Of these {len(claims)} claims **{count['true']} are true as stated**. "
-        f"In {count['true if']} <ins>we supply a condition</ins>; "
-        f"{count['not as stated']} <del>we strike out</del>, and say why"
-    )
-    if count["open"]:
-        counted += f". {count['open']} cannot be decided yet"
-    return f"{counted}. Tap a sentence for more, and its check.\n"
 
 
 def _entry(claim: Claim) -> str:
@@ -158,14 +144,13 @@ class Cards(SphinxDirective):
                 raise self.error(f"no claim has the id {key!r}")
             claim = book.claims[key]
             cards.append(
-                f'<article class="claim-card"><p class="sentence">'
+                f'<p class="sentence">'
                 f"{mark(claim.verdict)}{proofread(claim, chapters.text)}</p>"
                 f'<p><a href="{ledger}#ledger-{key}">Why, and the check'
                 f'<span class="visually-hidden"> of: {chapters.text(claim.claim)}'
-                "</span></a></p></article>"
+                "</span></a></p>"
             )
-        text = f'<div class="claim-cards">{"".join(cards)}</div>'
-        return [nodes.raw("", text, format="html")]
+        return [nodes.raw("", "".join(cards), format="html")]
 
 
 class ClaimAnchors(SphinxTransform):

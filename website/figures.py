@@ -38,8 +38,8 @@ class InlineFigures(SphinxPostTransform):
                 markup = inline_svg(source, prefix=prefix, label=label)
             except ValueError as error:
                 logger.warning("%s", error, location=image)
-                markup = inline_svg(source, prefix=prefix, label=label, maps=False)
-            image.replace_self(nodes.raw("", markup, format="html"))
+            else:
+                image.replace_self(nodes.raw("", markup, format="html"))
 
 
 def setup(app: Sphinx) -> None:

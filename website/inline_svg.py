@@ -5,9 +5,6 @@ reads well in an editor. In a page the paper becomes transparent; ink, sine, cos
 target take the colours of the page, and text takes its face. A map is stored in inks of
 growing opacity: each ink's opacities become a mask over the page's colour, so that one
 drawing serves light and dark pages.
-
-Used by the build (``figures.py``) and by the Python in the reader's browser
-(``website/live/inside.py``), which draws as the build does.
 """
 
 import base64
@@ -97,17 +94,16 @@ def rounded(coordinates: re.Match[str]) -> str:
     )
 
 
-def inline_svg(source: str, *, prefix: str, label: str, maps: bool = True) -> str:
+def inline_svg(source: str, *, prefix: str, label: str) -> str:
     """Return `source` as an element that can stand in a page beside others.
 
-    With `maps` a map in other colours than the house's raises ValueError.
+    A map in other colours than the house's raises ValueError.
     """
     svg = source[source.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     # A style element inside a page would hold for the whole page.
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
-    if maps:
-        svg = re.sub(r"<image\b[^>]*>", masked, svg)
+    svg = re.sub(r"<image\b[^>]*>", masked, svg)
     svg = re.sub(r" font-family: [^;\"]*;", "", svg)
     # The style sheet keeps letters at one size however wide the drawing is.
     svg = re.sub(

@@ -19,6 +19,7 @@ UNUSED_SCRIPTS = ("design-tabs.js", "sphinx_highlight.js")
 LOADS = {  # a page that has the one loads the others
     'class="panel"': ("drawings.js", "drawing.css", "ten_drawings.css"),
     '<div class="pe-explorer" data-drawing="bench"': ("bench.js", "bench.css"),
+    '<div class="live-start" data-': ("live/start.js",),  # its button
 }
 CODE = re.compile(r"<(pre|code|dt)\b.*?</\1>", re.DOTALL)
 PERCENT = re.compile(r"(<(pre|code)\b.*?</\2>)|(?<=\d) %", re.DOTALL)
@@ -50,7 +51,7 @@ def tell_the_page(
     context["author"] = app.config.author
     context["toc"] = CODE.sub(as_styled, context.get("toc", ""))
     styled = CODE.sub(as_styled, context.get("body", ""))
-    context["drawn"] = 'class="panel"' in styled  # such a page has no rail
+    context["drawn"] = 'class="panel"' in styled  # such a page needs no list
     context["body"] = REFUSED.sub("", unbroken(with_tables(styled)))
 
 

@@ -155,7 +155,7 @@ def gradient(r: Reader) -> Found:
     if r.nature != "nothing":
         yield from _of_x(r)
     if meant := [n for n, t in r.loose().items() if t.is_leaf and t.requires_grad]:
-        what = f"No optimizer trains {some(meant)}, and no checkpoint holds it."
+        what = f"No optimiser trains {some(meant)}, and no checkpoint holds it."
         yield ERROR, what, "nn.Parameter, nn.ParameterList."
     own = {n: p for n, p in r.first.named_parameters() if p.requires_grad}
     if own and r.trained:

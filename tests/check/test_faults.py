@@ -224,7 +224,7 @@ FAULTS = {
         PARAMETER, at=lambda s, n: s.pe.data[:n]),
     "error gradient: no gradient reaches left, right": make_class(
         Added, keep=in_factors, at=lambda s, n: s.left[:n] @ s.right),
-    "error gradient: No optimizer trains tables": make_class(
+    "error gradient: No optimiser trains tables": make_class(
         Added, keep=lambda s, rows: setattr(s, "tables", [nn.Parameter(rows)]),
         at=lambda s, length: s.tables[0][:length]),
     "warning gradient: Nothing depends on": built(Added, add_scale),

@@ -115,11 +115,8 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 @needs_engine
-@pytest.mark.parametrize(
-    "kind", ["browser", pytest.param("firefox", marks=pytest.mark.weekly)]
-)
 def test_nothing_leaves_the_page(
-    request: Any, site: Site, elsewhere: tuple[str, list[str]], kind: str
+    browser: Any, site: Site, elsewhere: tuple[str, list[str]]
 ) -> None:
     """Each attack by itself; the page stays, and what it says."""
     far, requests = elsewhere
@@ -140,7 +137,7 @@ def test_nothing_leaves_the_page(
     given += [{"text/html": attack} for attack in aimed(SHOWN)]
     outputs = [{"output_type": "display_data", "data": data} for data in given]
     worker = STUB.replace("OUTPUTS", json.dumps(outputs))
-    with checks.visit(request.getfixturevalue(kind), site, site.url(PAGE)) as visit:
+    with checks.visit(browser, site, site.url(PAGE)) as visit:
         page = visit.page
         page.route(
             "**/worker.js",

@@ -1,9 +1,4 @@
-"""A strict build of the site, served on this machine, and the browsers to open it in.
-
-Firefox is the system's own: Playwright speaks WebDriver BiDi with it, but for a command
-that ``firefox.cjs`` replaces. So its colour scheme cannot be set, and motion is always
-reduced. CDP sessions and layout shifts are Chromium's alone.
-"""
+"""A strict build of the site, served on this machine, and the browser to open it in."""
 
 import functools
 import http.server
@@ -22,11 +17,6 @@ from course import handouts
 from tests.website.site_checks import ROOT, Site
 
 NO_BROWSER = "no Chromium found"
-NO_FIREFOX = "no Firefox found"
-BROWSERS = {"CHROMIUM": handouts.BROWSERS, "FIREFOX": ("firefox-esr", "firefox")}
-FOR_FIREFOX = f'--require "{Path(__file__).with_name("firefox.cjs")}"'
-"""The options of Node.js under which Playwright's driver can speak with it."""
-
 JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 
 # It runs as root in a container, and talks to nobody but this machine.
@@ -34,20 +24,14 @@ CHROMIUM_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
-FIREFOX_SETTINGS = {"ui.prefersReducedMotion": 1}
 
-
-def find_browser(which: str = "CHROMIUM") -> str | None:
-    """Its path: what the variable CHROMIUM or FIREFOX names, or the first installed."""
-    found = map(shutil.which, BROWSERS[which])
-    return os.environ.get(which) or next(filter(None, found), None)
+def find_browser() -> str | None:
+    """Its path: what the variable CHROMIUM names, or the first installed."""
+    found = map(shutil.which, handouts.BROWSERS)
+    return os.environ.get("CHROMIUM") or next(filter(None, found), None)
 
 
 class Build(NamedTuple):

@@ -221,19 +221,9 @@ def unfold(page: Any) -> None:
     )
 
 
-def is_local(site: Site, url: str) -> bool:
-    """Whether a request stays on the site."""
-    return url.startswith((site.address, site.folder.as_uri(), "data:", "blob:"))
-
-
-def external_requests(seen: Visit) -> list[str]:
-    """Requests to anywhere else."""
-    return [url for url in seen.requests if not is_local(seen.site, url)]
-
-
 def missing_files(seen: Visit) -> list[str]:
-    """Files of the site that a page asks for in vain, style sheets' files included."""
-    return [url for url in seen.missing if is_local(seen.site, url)]
+    """What a page asks for in vain: its browser finds no host but this machine."""
+    return seen.missing
 
 
 def console(seen: Visit) -> list[str]:

@@ -1,23 +1,10 @@
 """The bench of the path: what was found stays found; test_site.py says where it is."""
 
-import re
-
-import manuscript
 from pe_lib.explorers import Bench
 from pe_lib.explorers.bench import PAGES
 from tests.website.site_checks import PHONE
 
-PATH = manuscript.read().path_pages
 BENCH = '.bench > [data-drawing="bench"]'
-
-
-def test_each_page_of_the_path_has_its_own():
-    """In the order in which the bench has them."""
-    shown = [
-        re.findall(r'Bench\(page="(\w+)"\)', "".join(c.source for c in page.code_cells))
-        for page in PATH
-    ]
-    assert shown == [[page] for page in PAGES]
 
 
 def test_what_a_reader_did_is_kept(at):
@@ -56,7 +43,7 @@ def test_what_a_reader_did_is_kept(at):
 
 def test_each_encoding_has_its_tick(at):
     """Where all are shown: only those that were found."""
-    bench = at(PATH[-1].name).page.locator(BENCH)
+    bench = at("book/pytorch/module").page.locator(BENCH)
     for found in PAGES:
         bench.evaluate("(root, found) => (root.dataset.found = found)", found)
         ticks = bench.locator(".tab:has(> .check:visible)").all()

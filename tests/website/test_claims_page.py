@@ -45,16 +45,6 @@ def test_all_claims_are_there_the_most_repeated_first(site: Site) -> None:
     assert next(iter(claims.topics(BOOK.claims).values()))[0].claim[:30] in first
 
 
-def test_the_sentence_on_top_counts_the_files() -> None:
-    """All of them, by verdict; what is open, where anything is."""
-    few = {str(i): replace(FIRST, verdict=v) for i, v in enumerate(("true", *VERDICTS))}
-    assert ". 1 cannot be decided yet." in claims.summary(few)
-    del few["4"]
-    text = claims.summary(few)
-    assert text.startswith("Of these 4 claims **2 are true as stated**. In 1 <ins>we")
-    assert "1 <del>we strike out</del>" in text and "cannot be decided" not in text
-
-
 def test_each_claim_says_who_says_it() -> None:
     """The sources of the claim, or that nobody was found."""
     traced = claims.ledger({"a": replace(FIRST, sources=["denk2019"])})

@@ -1,8 +1,6 @@
 """Folds on the site: what is folded, what opens it, and what stands above all folds."""
 
-import json
 import re
-import zipfile
 from collections import Counter
 from typing import Any
 
@@ -38,16 +36,6 @@ def test_every_role_is_folded(site: Site, name: str) -> None:
     assert found[: len(setups)] == setups
 
 
-def test_each_chapter_is_a_notebook(site: Site) -> None:
-    """In a zip with its data, and alone for its page; without answers."""
-    for page in BOOK.notebooks:
-        place = site.folder / "notebooks" / page.name.removeprefix("book/")
-        with zipfile.ZipFile(place.with_suffix(".zip")) as packed:
-            alone = packed.read(f"{page.name}.ipynb")
-        assert place.with_suffix(".ipynb").read_bytes() == alone
-        assert json.loads(alone)["cells"] and b'"solution-' not in alone
-
-
 IS_OPEN = """(e) => {
     const { top } = e.getBoundingClientRect();
     return e.querySelector("details").open && top > -1 && top < innerHeight; }"""
@@ -81,27 +69,20 @@ def test_all_is_folded_at_first_but_for_the_printer(at: Opener) -> None:
     assert page.locator(".solution").evaluate_all(shown) == 0
 
 
-@pytest.mark.parametrize(("target", "folder"), [(QUESTIONS, False), (CLAIM, True)])
-def test_an_address_opens_what_it_leads_to(
-    at: Opener, target: str, folder: bool
+@pytest.mark.parametrize(
+    ("target", "query", "folder"),
+    [(QUESTIONS, f"#{QUESTIONS}", False), (CLAIM, "", True)],
+)
+def test_an_address_and_a_link_open_what_they_lead_to(
+    at: Opener, target: str, query: str, folder: bool
 ) -> None:
-    """Also from a folder; and what is around it, a browser opens."""
-    page = at(PAGE, query=f"#{target}", folder=folder).page
-    assert page.locator(f"#{target}").evaluate(IS_OPEN)
-    assert opened(page) == 1
-    inside = page.locator("details.fold:not([open]) [id]").first.get_attribute("id")
-    page.evaluate("id => location.hash = id", inside)
-    page.locator(f"[open] [id='{inside}']").first.wait_for(state="attached")
-
-
-def test_a_link_opens_what_it_leads_to(at: Opener) -> None:
-    """Once, and again after the reader has closed it."""
-    page = at(PAGE).page
-    first = page.locator("article p").first
-    first.evaluate("(p, id) => (p.innerHTML = `<a href='#${id}'>there</a>`)", CLAIM)
+    """Also from a folder, and again after the reader has closed it."""
+    page = at(PAGE, query=query, folder=folder).page
+    fold, first = page.locator(f"#{target}"), page.locator("article p").first
+    assert fold.evaluate(IS_OPEN) == bool(query) == opened(page)
+    first.evaluate("(p, id) => (p.innerHTML = `<a href='#${id}'>there</a>`)", target)
     for _ in range(2):
-        first.locator("a").click()
-        page.locator(f"#{CLAIM} > details[open]").wait_for()
-        assert page.locator(f"#{CLAIM}").evaluate(IS_OPEN)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = 0)")
-        assert not page.locator(f"#{CLAIM}").evaluate(IS_OPEN)
+        first.locator("a").click()
+        page.locator(f"#{target} > details[open]").wait_for()
+        assert fold.evaluate(IS_OPEN)

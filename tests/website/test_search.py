@@ -255,7 +255,7 @@ def test_dialog(at: Opener) -> None:
     field.fill("shift matrix")
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: CHAPTER not in url)
-    assert not checks.faults(seen, checks.external_requests, checks.console)
+    assert not checks.faults(seen, checks.missing_files, checks.console)
 
 
 def test_the_way_back_leads_to_the_question(at: Opener) -> None:

@@ -40,7 +40,7 @@ SCRIPTS = Path(__file__).with_name("scripts")
 ENGINE = Path(os.environ.get("LIVE_ENGINE", ROOT / ".venv/live"))
 FOLDER = "_static/live"
 FIRST = "start.js"
-"""The one script that an ordinary page loads."""
+"""The one script that an ordinary page loads: ``page_context.py`` names it."""
 
 OURS = [
     ROOT / "website" / f"{name}.py"
@@ -228,14 +228,6 @@ class Live(SphinxPostTransform):
         around.insert(around.index(below), nodes.raw("", text, format="html"))
 
 
-def tell_the_page(
-    app: Sphinx, _pagename: str, _: str, context: dict[str, Any], *_rest: Any
-) -> None:
-    """Load the script of the button where there is one."""
-    if '<div class="live-start" data-' in context.get("body", ""):
-        app.add_js_file(f"live/{FIRST}", loading_method="defer")
-
-
 def write_files(app: Sphinx, exception: Exception | None) -> None:
     """Copy the engine into the site, and put the scripts under their version."""
     if exception or app.builder.format != "html":
@@ -256,5 +248,4 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_post_transform(Live)
-    app.connect("html-page-context", tell_the_page)
     app.connect("build-finished", write_files)

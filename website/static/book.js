@@ -93,9 +93,6 @@ addEventListener("scroll", () => {
   else if (up > 24 || scrollY < 100) bar.classList.remove("away");
 }, { passive: true });
 
-// A page opens where its address leads; later it glides there.
-addEventListener("click", () => (root.style.scrollBehavior = "smooth"), { once: true });
-
 // Looked at again when a box changes: a fold opens, the window turns.
 const boxes = new ResizeObserver((entries) => {
   for (const { target } of entries) {

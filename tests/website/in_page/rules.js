@@ -26,9 +26,8 @@
         .filter((e) => e.initiatorType === "script" && e.renderBlockingStatus === "blocking")
         .map((e) => e.name),
 
-    // Fonts that did not come, MathML without its parts, and TeX in the text: never drawn.
+    // MathML without its parts, and TeX in the text: never drawn.
     mathematics() {
-      const fonts = [...document.fonts].filter((font) => font.status === "error");
       const parts = { msub: 2, msup: 2, mfrac: 2, munder: 2, mover: 2, msubsup: 3, munderover: 3 };
       const halves = all(Object.keys(parts)).filter((e) => e.children.length !== parts[e.localName]);
       const tex = /\\\(|\\\[|\$\$|\\[a-zA-Z]{2,}|\$[^$\s][^$]*\$/;
@@ -38,7 +37,7 @@
         const { data, parentElement } = walker.currentNode;
         if (tex.test(data) && !parentElement.closest(".katex, pre, code, script, style, svg, math")) raw.push(data.trim());
       }
-      return [...fonts.map((font) => font.family), ...halves.map(begins), ...raw];
+      return [...halves.map(begins), ...raw];
     },
 
     // A stop that may begin a line, or a bracket that may end one, for want of its formula.
@@ -61,15 +60,6 @@
       return all("main svg, main img")
         .filter((e) => !e.closest(apart) && !e.parentElement.closest("svg") && !told(e))
         .map(begins);
-    },
-
-    // One first heading, and no level left out on the way down.
-    headings() {
-      const found = all("h1, main :is(h2, h3, h4, h5, h6)").filter((e) => e.checkVisibility());
-      const level = (e) => +e?.localName[1];
-      const first = found.filter((e) => level(e) === 1);
-      const deep = found.filter((e, i) => level(e) > level(found[i - 1]) + 1);
-      return [...(first.length === 1 ? [] : [`${first.length} first`]), ...deep.map(begins)];
     },
 
     // A heading that is as large as one above it; in the line of a fold it looks like a line.
@@ -111,6 +101,17 @@
       root.style.fontSize = "";
       return wide;
     },
+
+    // A drawing that grows or shrinks as it is used: all below it would move. At its end each
+    // is as it was found, because "Start again" is its last button.
+    jumps: () =>
+      all(".pe-explorer.live").filter((root) => {
+        const events = (e) => e.matches("button, [role=switch]") ? [new MouseEvent("click")]
+          : ["Home", "ArrowRight", "PageDown", "End"].map((key) => new KeyboardEvent("keydown", { key }));
+        const used = (e) => events(e).map((event) => (e.dispatchEvent(event), box(root).height));
+        const heights = [box(root).height, ...[...root.querySelectorAll(".take:not([hidden]), button")].flatMap(used)];
+        return Math.max(...heights) > Math.min(...heights) + 1;
+      }).map(begins),
 
     // What sticks out of a drawing's card; the first page's field is cut off there.
     out_of_cards: () =>
@@ -173,7 +174,7 @@
     // On paper: what it has no use for, and whether the title is there.
     printing() {
       const printed = (e) => shows(e) && box(e).height > 1 && box(e).bottom + scrollY > 0;
-      const unwanted = ".bar, .rail, .contents, .skip, .copybtn, .onward, .foot";
+      const unwanted = ".bar, .contents, .skip, .copybtn, .onward, .foot";
       return [...all(unwanted).filter(printed).map(begins), ...(all("h1").some(printed) ? [] : ["no title"])];
     },
 
