@@ -130,10 +130,13 @@ def test_the_word_that_is_counted_can_be_another(model: TwoLayers) -> None:
     assert shares[0] < 0.1 < 0.9 < shares[1]
 
 
-def test_another_word_has_other_rows() -> None:
-    """And tables have a row for each seed."""
+def test_rows_are_in_the_order_asked_for() -> None:
+    """Heads, then seeds, then lengths; tables have a row for each seed."""
     heads, wanted = ["30 T(1)", "as trained"], {"seeds": 2, "test_lengths": (24, 32)}
     rows = induction.measure(heads, **wanted, steps=2)
+    assert [(row.scheme, row.seed, row.length) for row in rows] == [
+        (head, seed, n) for head in heads for seed in (0, 1) for n in (24, 32)
+    ]
     assert rows != induction.measure(heads, **wanted, steps=2, after=2)
     tables = induction.tables(2, steps=2)
     assert tables["right"].shape == (2, 2) and tables["map 0"].shape == (24, 24)
