@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.kernels import end_kernels, fork_kernels
+from tests.kernels import CAN_FORK, Forked, Parent, fork_kernels
 from tools import arithmetic
 
 arithmetic.pin(arithmetic.COMPARED)
@@ -15,8 +15,6 @@ SAME_FIGURES = arithmetic.is_pinned()
 # Hundreds of processes need not compile the same files: a fifth of their time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-
-fork_kernels()
 
 LONGEST_FIRST = (
     "tests/live/test_live.py",  # builds the site; meanwhile come tests without it
@@ -56,9 +54,19 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_unconfigure() -> None:
-    """No kernel outlives the tests."""
-    end_kernels()
+def pytest_configure(config: Any) -> None:
+    """The kernels of all processes come from one."""
+    if not (place := getattr(config, "workerinput", {}).get("kernels")) and CAN_FORK:
+        parent = Parent()
+        config.add_cleanup(parent.end)
+        place = parent.place
+    fork_kernels(place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell another process of them."""
+    node.workerinput["kernels"] = Forked.place
 
 
 def pytest_collectstart(collector: Any) -> None:

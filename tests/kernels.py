@@ -2,20 +2,23 @@
 
 A kernel takes one to four seconds of processor for its imports, and a run starts more
 than a hundred. Each forked one is as fresh: its modules are imported, and no more has
-happened. Where nothing can be forked so, or where a test has set the environment
-anew, kernels start as everywhere else.
+happened. One process serves the whole run: it starts when the first kernel is asked
+for. Where nothing can be forked so, or where a test has set the environment anew,
+kernels start as everywhere else.
 """
 
 import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
@@ -29,9 +32,10 @@ usual: dict[str, str] = {}
 """The environment in which the tests began."""
 
 
-def fork_kernels() -> None:
-    """From now on, whoever starts kernels in this process."""
+def fork_kernels(place: str) -> None:
+    """From now on, whoever starts kernels in this process: by the parent there."""
     if CAN_FORK:
+        Forked.place = place
         usual.update(lasting(os.environ))
         factory = KernelProvisionerFactory.instance()
         entry = EntryPoint(NAME, f"{__name__}:Forked", factory.GROUP_NAME)
@@ -42,14 +46,18 @@ def fork_kernels() -> None:
 class Forked(LocalProvisioner):
     """Asks the process that has imported for a fork of itself."""
 
+    place = ""
+
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Launch a kernel with a command, of which its file is looked at."""
         env, cwd = kwargs["env"], kwargs.get("cwd") or Path.cwd()
-        parent = ready()
         if lasting(env) != usual or "ipykernel_launcher" not in cmd:
             return await super().launch_kernel(cmd, **kwargs)
         told = {"argv": cmd[cmd.index("ipykernel_launcher") + 1 :], "cwd": str(cwd)}
-        self.process = Process(parent.fork(told | {"env": env}))
+        with socket.socket(socket.AF_UNIX) as parent, parent.makefile("rw") as line:
+            parent.connect(self.place)
+            print(json.dumps(told | {"env": env}), file=line, flush=True)
+            self.process = Process(int(line.readline()))
         self.pid, self.cwd = self.process.pid, cwd
         return self.connection_info
 
@@ -92,37 +100,30 @@ class Parent:
     """The process that has imported; it ends with this one, and its kernels do."""
 
     def __init__(self) -> None:
+        self._folder, self._server = TemporaryDirectory(), None
+        self._asked = socket.socket(socket.AF_UNIX)
+        self.place = f"{self._folder.name}/kernels"
+        self._asked.bind(self.place)
+        self._asked.listen()
+        Thread(target=self._start, daemon=True).start()
+
+    def _start(self) -> None:
+        """As soon as somebody asks."""
+        select.select([self._asked], [], [])
+        file = self._asked.fileno()
         self._server = subprocess.Popen(
-            [sys.executable, __file__],
-            env=usual,
+            [sys.executable, __file__, str(file)],
+            pass_fds=[file],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
         )
-        self.pid = self._server.pid
 
     def end(self) -> None:
         """No kernel is wanted any more."""
-        self._server.communicate()
-
-    def fork(self, told: dict[str, Any]) -> int:
-        """A kernel with these arguments, in this folder; its process number."""
-        assert self._server.stdin and self._server.stdout
-        print(json.dumps(told), file=self._server.stdin, flush=True)
-        return int(self._server.stdout.readline())
-
-
-def end_kernels() -> None:
-    """And the process that they come from, if there is one."""
-    if ready.cache_info().currsize:
-        ready().end()
-
-
-@cache
-def ready() -> Parent:
-    """Started when the first kernel is."""
-    return Parent()
+        if self._server:
+            self._server.communicate()
+        self._asked.close()
+        self._folder.cleanup()
 
 
 def lasting(env: Any) -> dict[str, str]:
@@ -137,8 +138,8 @@ def bury(*_: Any) -> None:
             pass
 
 
-def serve() -> None:
-    """In the process that forks: for each line a kernel, and its number."""
+def serve(asked: socket.socket) -> None:
+    """In the process that forks: for whoever asks a kernel, and its number."""
     del sys.path[0]  # where this file is; a kernel puts its own folder there
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends with its parent
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
@@ -152,18 +153,21 @@ def serve() -> None:
     with suppress(ModuleNotFoundError):
         import torch._dynamo  # noqa: F401  # an optimiser does, for two seconds
     signal.signal(signal.SIGCHLD, bury)
-    for line in sys.stdin:
-        if pid := os.fork():
-            print(pid, flush=True)
-            continue
+    while sys.stdin not in select.select([asked, sys.stdin], [], [])[0]:
+        caller, _ = asked.accept()
+        with caller, caller.makefile("rw") as line:
+            told = json.loads(line.readline())
+            if pid := os.fork():
+                print(pid, file=line)
+                continue
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         nowhere = os.open(os.devnull, os.O_RDWR)
         for file in range(3):
             os.dup2(nowhere, file)
-        told = json.loads(line)
         os.chdir(told["cwd"])
         os.environ.update(told["env"])
+        asked.close()
         np.random.seed()  # noqa: NPY002  # or all had the same
         sys.argv[1:] = told["argv"]
         return IPKernelApp.launch_instance()
@@ -171,4 +175,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(socket.socket(fileno=int(sys.argv.pop())))

@@ -75,9 +75,8 @@ def test_claim_is_complete(claim: Claim) -> None:
 
 def test_the_printed_theorem_is_the_matrix() -> None:
     """The block in the theorem, read entry by entry, is what pe_lib computes."""
-    theorem = BOOK.pages["book/sinusoidal/rotation"].text.partition("Theorem (shift)")[
-        2
-    ]
+    text = BOOK.pages["book/sinusoidal/rotation"].text
+    _, _, theorem = text.partition("Theorem (shift)")
     entries = re.findall(r"(-?)\\(cos|sin)\\omega_j k", theorem)[:4]
     k = 0.7
     block = [

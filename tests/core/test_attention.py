@@ -24,11 +24,7 @@ CODES = {
 }
 
 rng = np.random.default_rng(0)
-
-QUERIES = rng.standard_normal((2, 5, 3))
-
-KEYS = rng.standard_normal((2, 5, 3))
-
+QUERIES, KEYS = rng.standard_normal((2, 2, 5, 3))
 VALUES = rng.standard_normal((2, 5, 4))
 
 

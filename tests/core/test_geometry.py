@@ -47,16 +47,9 @@ def exact(name, offset, d_model, base=10_000, spacing="paper"):
 @given(k=st.integers(-(10**6), 10**6), d_model=widths, choice=choices)
 def test_against_fifty_digits(k, d_model, choice):
     error = d_model * (abs(k) + 1) * 2**-52
-    assert (
-        abs(
-            similarity(k, d_model, **choice) - exact("similarity", k, d_model, **choice)
-        )
-        <= error
-    )
-    assert (
-        abs(distance(k, d_model, **choice) - exact("distance", k, d_model, **choice))
-        <= error
-    )
+    for measure in (similarity, distance):
+        truth = exact(measure.__name__, k, d_model, **choice)
+        assert abs(measure(k, d_model, **choice) - truth) <= error
 
 
 @pytest.mark.parametrize("offset", [1e-3, 1e-9, 1e-100])
