@@ -9,6 +9,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import nbformat
+
 from manuscript import read_page
 
 ROOT = Path(__file__).parents[1]
@@ -38,10 +40,28 @@ def touching() -> set[Path]:
 
 def acts_anew(path: Path) -> bool:
     """Whether a module does something else than at the last commit."""
-    name = path.relative_to(ROOT).as_posix()
-    if not path.exists() or not git("ls-tree", "HEAD", name):
+    if is_new_or_gone(path):
         return True
-    return acts(git("show", f"HEAD:{name}")) != acts(path.read_text(encoding="utf-8"))
+    return acts(committed(path)) != acts(path.read_text(encoding="utf-8"))
+
+
+def computes_anew(path: Path) -> bool:
+    """Whether a notebook has other code than at the last commit."""
+    if is_new_or_gone(path):
+        return True
+    cells = nbformat.reads(committed(path), as_version=4).cells
+    return [c.source for c in cells if c.cell_type == "code"] != sources(path)
+
+
+def is_new_or_gone(path: Path) -> bool:
+    """Whether the last commit or the folder lacks a file."""
+    name = path.relative_to(ROOT).as_posix()
+    return not path.exists() or not git("ls-tree", "HEAD", name)
+
+
+def committed(path: Path) -> str:
+    """A file as it is in the last commit."""
+    return git("show", f"HEAD:{path.relative_to(ROOT).as_posix()}")
 
 
 def acts(source: str) -> str:
@@ -97,8 +117,30 @@ def imports(path: Path) -> set[Path]:
         if isinstance(node, ast.Import):
             found |= {module(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found |= {origin(node.module or "", alias.name) for alias in node.names}
+            for alias in node.names:
+                found |= origins(path, node.module or "", alias)
     return {file for file in found if file is not None}
+
+
+def origins(path: Path, package: str, alias: ast.alias) -> set[Path | None]:
+    """Where a name comes from; of a package used as `package.name`, these names."""
+    file = origin(package, alias.name)
+    if file is None or file.name != "__init__.py":
+        return {file}
+    name = alias.asname or alias.name
+    dotted = [
+        node.attr
+        for node in parsed(path)
+        if isinstance(node, ast.Attribute) and is_name(node.value, name)
+    ]
+    if len(dotted) < sum(is_name(node, name) for node in parsed(path)):
+        return {file}  # handed on whole
+    return {origin(f"{package}.{alias.name}", word) for word in dotted}
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    """Whether this is that name."""
+    return isinstance(node, ast.Name) and node.id == name
 
 
 @cache

@@ -4,8 +4,8 @@ Of the notebooks and the tests those that changed and those that rest on what ch
 and the tests of a room of the library that did; of the tests that read or open every
 page what they say of changed pages; of those that call every public function what they
 say of changed modules; of the house all, the wheel where the library changed. Notebooks
-that changed also run with their values at the ends of their ranges. A docstring alone
-runs what reads it.
+whose code changed also run with their values at the ends of their ranges. A docstring
+alone runs what reads it, and the script of a drawing neither the wheel nor the site.
 """
 
 import subprocess
@@ -16,15 +16,21 @@ from pathlib import Path
 from tools.changes import (
     ROOT,
     changed_notebooks,
+    computes_anew,
     differing,
     file_dependencies,
+    is_new_or_gone,
     touching,
 )
 
+KEPT = ROOT / "tests/book/test_kept_results.py"
 READ = {*ROOT.glob("tests/book/test_*.py"), *ROOT.glob("tests/manuscript/test_*.py")}
+READ -= {KEPT}
 CELLS = ROOT / "tests/book/test_cells.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
 WHEEL = ROOT / "tests/house/test_wheel.py"
+SITE = ("live", "manuscript", "website")
+"""The rooms that show a drawing as it is: not tested anew where its script changed."""
 CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
 MAKES_PAGES = ("manuscript", "website")
 SAMPLE = ["book/index", "problem/order_blindness"]
@@ -36,14 +42,16 @@ def touched() -> list[list[str]]:
     differ, felt, notebooks = differing(), touching(), changed_notebooks()
     library = {path for path in felt if path.is_relative_to(ROOT / "pe_lib")}
     rooms = {path.parent.name for path in library}
+    scripts = {p for p in library if p.suffix != ".py" and not is_new_or_gone(p)}
     plans = {*(ROOT / "course").glob("**/*.yml")} & differ
     tests = {
         path
         for path in ROOT.glob("tests/*/test_*.py")
         if path in differ
-        or felt & file_dependencies(path)
+        or (felt - scripts if path.parent.name in SITE else felt)
+        & file_dependencies(path)
         or (felt and path.parent.name == "house" and path != WHEEL)
-        or (library and path == WHEEL)
+        or (library - scripts and path == WHEEL)
         or path.parent.name in rooms
         or (plans and path.parent.name == "course")
     }
@@ -55,7 +63,7 @@ def touched() -> list[list[str]]:
     in_book = any(
         path.is_relative_to(ROOT / "book") or path.suffix == ".md" for path in differ
     )
-    pages = [page_name(path) for path in (*notebooks, *written(differ))]
+    pages = of_pages([*notebooks, *written(differ)])
     runs = [
         paths(
             (tests - OPENED - (READ if in_book else set())) | documented | {*notebooks}
@@ -66,9 +74,9 @@ def touched() -> list[list[str]]:
         runs.append([*paths(CALLED), "-k", " or ".join(sorted(called))])
     if in_book:
         runs.append([*paths(READ), "-k", " or ".join(["not /", *pages])])
-    edited = [page for page in notebooks if page in differ]
+    edited = [page for page in notebooks if page in differ and computes_anew(page)]
     if offering := [p for p in edited if "= chosen(" in p.read_text("utf-8")]:
-        names = " or ".join(map(page_name, offering))
+        names = " or ".join(of_pages(offering))
         ends = f"test_no_cell_raises_at_the_ends and ({names})"
         runs.append(["--weekly", *paths([CELLS]), "-k", ends])
     if any(path.is_relative_to(ROOT / room) for path in felt for room in MAKES_PAGES):
@@ -84,9 +92,11 @@ def written(differ: set[Path]) -> list[Path]:
     return sorted(chapters) + sorted(texts)
 
 
-def page_name(path: Path) -> str:
-    """As the tests of each page name it: failures/counting."""
-    return path.relative_to(ROOT).with_suffix("").as_posix().removeprefix("book/")
+def of_pages(paths: list[Path]) -> list[str]:
+    """What ends the name of a test of a page, or stands in it: failures/counting]."""
+    files = [path.relative_to(ROOT).with_suffix("").as_posix() for path in paths]
+    names = [file.removeprefix("book/") for file in files]
+    return [f"{name}{end}" for name in names for end in ("]", "-")]
 
 
 def paths(files: Iterable[Path]) -> list[str]:

@@ -306,7 +306,7 @@ def lengths(page: Page) -> Remedies:
     return {
         f"{count} words, at most {WORDS}: {rest}": count <= WORDS,
         f"{lines} visible lines of code, at most {most}: {rest}": lines <= most,
-        f"{page.seconds / 60:.3g} minutes, at most {MINUTES}: {rest}": (
+        f"{page.seconds / 60:.2f} minutes, at most {MINUTES}: {rest}": (
             page.seconds <= 60 * MINUTES
         ),
     }

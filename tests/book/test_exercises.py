@@ -318,6 +318,7 @@ def assert_fails_with(
     """It runs, and the check says what helps."""
     assert run(wrong.answer, names) is None, wrong.thinks
     problem = run(check, names)
+    assert problem, f"the check accepts {wrong.answer!r} ({wrong.thinks})"
     assert isinstance(problem, AssertionError), (wrong.thinks, problem)
     assert str(problem), f"{wrong.thinks}: the check needs a message that helps"
     assert wrong.hint in str(problem), (
