@@ -33,6 +33,8 @@ SITE = ("live", "manuscript", "website")
 """The rooms that show a drawing as it is: not tested anew where its script changed."""
 CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
 MAKES_PAGES = ("manuscript", "website")
+ALONE = ["-n0"]
+"""To find the tests of a page costs more than to run them: one process does."""
 SAMPLE = ["book/index", "problem/order_blindness"]
 """Where a change of style, scripts or templates is looked at; `make test` sees all."""
 
@@ -71,9 +73,9 @@ def touched() -> list[list[str]]:
     ]
     if documented:
         called = ["test_every_public_name", *(f"{path.stem}." for path in documented)]
-        runs.append([*paths(CALLED), "-k", " or ".join(sorted(called))])
+        runs.append([*ALONE, *paths(CALLED), "-k", " or ".join(sorted(called))])
     if in_book:
-        runs.append([*paths(READ), "-k", " or ".join(["not /", *pages])])
+        runs.append([*ALONE, *paths(READ), "-k", " or ".join(["not /", *pages])])
     edited = [page for page in notebooks if page in differ and computes_anew(page)]
     if offering := [p for p in edited if "= chosen(" in p.read_text("utf-8")]:
         names = " or ".join(of_pages(offering))
