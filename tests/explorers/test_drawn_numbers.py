@@ -214,6 +214,12 @@ def test_two_hands():
         far = np.linalg.norm(P[1:] - P[0], axis=1)
         says(shown.sentence, t[far.argmin()], 0, far.min())
         near(drawn(shown, "curve")[1::2], 410 - 80 * far)
+        labels = {
+            "1 radian per position",
+            f"{slow:.2f} radian per position",
+            "goal: 0.58",
+        }
+        assert labels <= {*words(shown, "count")}
         assert shown.reached == (far.min() >= 0.58) == (slow == 0.39)
 
 
