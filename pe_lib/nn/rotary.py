@@ -322,7 +322,7 @@ class RotaryEmbedding(Tabled):
         x = rotate_by(x, parts, self.layout, traced)
         return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
 
-    def _match(self, name: str, x: Tensor, at: Tensor, columns: int = 0) -> Tensor:
+    def _match(self, name: str, x: Tensor, at: Tensor, columns: int) -> Tensor:
         length = x.shape[-2]
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
         return match_rows(name, at, length, rows, columns)
@@ -334,8 +334,8 @@ class RotaryEmbedding(Tabled):
             offset = as_whole("offset", offset)
         if cos_sin is None:
             if positions is not None:
-                positions = self._match(name, x, as_positions("positions", positions))
-                positions = positions.to(x.device)
+                positions = as_positions("positions", positions)
+                positions = self._match(name, x, positions, 0).to(x.device)
             return positions, offset, None
         if positions is not None or offset:
             raise ValueError(
