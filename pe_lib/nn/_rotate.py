@@ -39,7 +39,8 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     """
     _as_layout(layout)
     as_turning("x", x, (cos, sin))
-    return rotate_by(x, laid_out(cos, sin, layout), layout)
+    traced = is_traced()
+    return rotate_by(x, laid_out(cos, sin, layout, traced), layout, traced)
 
 
 def row_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
@@ -53,26 +54,23 @@ def row_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     return torch.cat((cos, cos, -sin, sin), -1)
 
 
-def parts_of(row: Tensor, layout: str) -> Sequence[Tensor]:
+def parts_of(row: Tensor, layout: str, traced: bool) -> Sequence[Tensor]:
     """Views of it, by which :func:`rotate_by` multiplies."""
     if layout == "interleaved":
         pairs = torch.unflatten(row, -1, (row.shape[-1] // 2, 2))
-        return pairs.unbind(-1) if is_traced() else (torch.view_as_complex(pairs),)
-    if is_traced():
-        return row.chunk(4, -1)[::3]
-    return row.chunk(2, -1)
+        return pairs.unbind(-1) if traced else (torch.view_as_complex(pairs),)
+    return row.chunk(4, -1)[::3] if traced else row.chunk(2, -1)
 
 
-def laid_out(cos: Tensor, sin: Tensor, layout: str) -> Sequence[Tensor]:
+def laid_out(cos: Tensor, sin: Tensor, layout: str, traced: bool) -> Sequence[Tensor]:
     """The same of what no table has; a program needs no more than cosine and sine."""
-    return (cos, sin) if is_traced() else parts_of(row_of(cos, sin, layout), layout)
+    return (cos, sin) if traced else parts_of(row_of(cos, sin, layout), layout, traced)
 
 
-def rotate_by(x: Tensor, parts: Sequence[Tensor], layout: str) -> Tensor:
+def rotate_by(x: Tensor, parts: Sequence[Tensor], layout: str, traced: bool) -> Tensor:
     """The first numbers of x [..., head_dim]."""
-    traced, width = is_traced(), parts[0].shape[-1]
-    if traced or layout == "interleaved":
-        width = 2 * width
+    neighbours = layout == "interleaved"
+    width = parts[0].shape[-1] * (2 if traced or neighbours else 1)
     more = x.shape[-1] - width
     if more < 0:
         raise ValueError(f"x must have {width} numbers or more, got {x.shape[-1]}")
@@ -80,7 +78,7 @@ def rotate_by(x: Tensor, parts: Sequence[Tensor], layout: str) -> Tensor:
     if traced:
         turned = _by_formula(layout, turns, *parts)
     else:
-        turned = _rounded(turns, parts, TURNS[layout])
+        turned = _rounded(turns, parts, _neighbours if neighbours else _halves)
     return torch.cat((turned, x[..., width:]), -1) if more else turned
 
 
@@ -130,14 +128,11 @@ def _by_formula(layout: str, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """For a compiler, which makes one loop of it, and none for complex numbers.
 
     Nothing here asks how many numbers there are: a program would hold for these alone.
+    Halves are rounded apart, and neighbours together, as is faster.
     """
     wide, halves = x.to(cos.dtype), layout == "half_split"
     a, b = wide.chunk(2, -1) if halves else (wide[..., 0::2], wide[..., 1::2])
-    both = (a * cos - b * sin).to(x.dtype), (b * cos + a * sin).to(x.dtype)
-    return torch.cat(both, -1) if halves else torch.stack(both, -1).flatten(-2)
-
-
-TURNS: dict[str, Callable[..., Tensor]] = {
-    "interleaved": _neighbours,
-    "half_split": _halves,
-}
+    both = a * cos - b * sin, b * cos + a * sin
+    if halves:
+        return torch.cat([part.to(x.dtype) for part in both], -1)
+    return torch.stack(both, -1).flatten(-2).to(x.dtype)

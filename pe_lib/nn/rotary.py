@@ -26,6 +26,7 @@ from pe_lib.nn._rotate import laid_out, parts_of, rotate_by, row_of
 from pe_lib.nn._tables import Tabled
 
 CosSin = tuple[Tensor, Tensor]
+Parts = Sequence[Tensor]
 Given = tuple[Tensor | None, int, CosSin | None]  # positions, offset, cos_sin
 
 
@@ -211,12 +212,12 @@ class RotaryEmbedding(Tabled):
                 f"keys must have the length of queries, {length}, got {as_many}; "
                 "rotate() takes each with its own positions"
             )
-        given = positions, offset, cos_sin
-        parts = self._parts("queries", queries, given)
-        turned = self._turned("queries", queries, parts)
+        given, traced = (positions, offset, cos_sin), is_traced()
+        parts = self._parts("queries", queries, given, traced)
+        turned = self._turned("queries", queries, parts, traced)
         if keys.dtype != queries.dtype and wide_of(keys) != wide_of(queries):
-            parts = self._parts("keys", keys, given)
-        return turned, self._turned("keys", keys, parts)
+            parts = self._parts("keys", keys, given, traced)
+        return turned, self._turned("keys", keys, parts, traced)
 
     def rotate(
         self,
@@ -227,8 +228,9 @@ class RotaryEmbedding(Tabled):
         cos_sin: CosSin | None = None,
     ) -> Tensor:
         """Rotate queries alone, or keys alone; otherwise as :meth:`forward`."""
-        x = self._length_before_last("x", x)
-        return self._turned("x", x, self._parts("x", x, (positions, offset, cos_sin)))
+        x, traced = self._length_before_last("x", x), is_traced()
+        parts = self._parts("x", x, (positions, offset, cos_sin), traced)
+        return self._turned("x", x, parts, traced)
 
     def unrotate(
         self,
@@ -249,11 +251,10 @@ class RotaryEmbedding(Tabled):
         >>> torch.allclose(moved, rotary.rotate(keys[4:]), atol=1e-5)
         True
         """
-        x = self._length_before_last("x", x)
+        x, traced = self._length_before_last("x", x), is_traced()
         given = self._checked("x", x, (positions, offset, cos_sin))
-        cos, sin = self._angles(x, given)
-        grown = self.attention_factor**2
-        return self._turned("x", x, laid_out(cos / grown, -sin / grown, self.layout))
+        cos, sin = (part / self.attention_factor**2 for part in self._angles(x, given))
+        return self._turned("x", x, laid_out(cos, -sin, self.layout, traced), traced)
 
     def cos_sin(
         self, positions: Tensor, *, offset: int = 0, dtype: torch.dtype = torch.float32
@@ -290,15 +291,19 @@ class RotaryEmbedding(Tabled):
             cos, sin = torch.cat((cos, sin), -1).chunk(2, -1)
         return cos, sin
 
-    def _parts(self, name: str, x: Tensor, given: Given) -> Sequence[Tensor]:
+    def _parts(self, name: str, x: Tensor, given: Given, traced: bool) -> Parts:
         """What turns positions [length] or [batch, length], from the table if there."""
         positions, offset, cos_sin = given = self._checked(name, x, given)
-        if cos_sin is None and (positions is None or not is_traced()):
-            table = self._ready_for(x)
-            rows = self._looked_up(table, positions, x.shape[-2], offset)
+        if cos_sin is None and (positions is None or not traced):
+            table, length = self._ready_for(x), x.shape[-2]
+            plain = positions is None and table is not None and not traced
+            if plain and 0 <= offset <= self.max_length - length:
+                end = offset + length
+                return [part[offset:end] for part in self._table_parts]
+            rows = self._looked_up(table, positions, length, offset)
             if rows is not None:
-                return parts_of(rows, self.layout)
-        return laid_out(*self._angles(x, given), self.layout)
+                return parts_of(rows, self.layout, traced)
+        return laid_out(*self._angles(x, given), self.layout, traced)
 
     def _angles(self, x: Tensor, given: Given) -> CosSin:
         """The cosines and sines that were given, or those of the positions."""
@@ -309,15 +314,15 @@ class RotaryEmbedding(Tabled):
             positions = torch.arange(x.shape[-2], device=x.device)
         return self._cos_sin((positions,), offset, wide_of(x))
 
-    def _turned(self, name: str, x: Tensor, parts: Sequence[Tensor]) -> Tensor:
+    def _turned(self, name: str, x: Tensor, parts: Parts, traced: bool) -> Tensor:
         """x, rotated, with its length where it was."""
         if parts[0].ndim == 3:  # of a batch, whose heads come before the length
             heads = (slice(None), *[None] * (x.ndim - 3))
             parts = [self._match(name, x, part, 1)[heads] for part in parts]
-        x = rotate_by(x, parts, self.layout)
+        x = rotate_by(x, parts, self.layout, traced)
         return x if self.seq_dim == -2 else x.transpose(self.seq_dim, -2)
 
-    def _match(self, name: str, x: Tensor, at: Tensor, columns: int = 0) -> Tensor:
+    def _match(self, name: str, x: Tensor, at: Tensor, columns: int) -> Tensor:
         length = x.shape[-2]
         rows = (x.shape[0], length) if x.ndim > 2 else (length,)
         return match_rows(name, at, length, rows, columns)
@@ -329,8 +334,8 @@ class RotaryEmbedding(Tabled):
             offset = as_whole("offset", offset)
         if cos_sin is None:
             if positions is not None:
-                positions = self._match(name, x, as_positions("positions", positions))
-                positions = positions.to(x.device)
+                positions = as_positions("positions", positions)
+                positions = self._match(name, x, positions, 0).to(x.device)
             return positions, offset, None
         if positions is not None or offset:
             raise ValueError(
@@ -362,6 +367,7 @@ class RotaryEmbedding(Tabled):
         positions = torch.arange(self.max_length, device=table.device)
         cos_sin = self._cos_sin((positions,), 0, table.dtype)
         table.copy_(row_of(*cos_sin, self.layout))
+        self._table_parts = parts_of(table, self.layout, traced=False)
 
     def extra_repr(self) -> str:
         """What print(module) shows."""
