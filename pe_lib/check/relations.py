@@ -159,7 +159,7 @@ RANDOM = "functional.dropout(training=self.training); what is drawn once, in a b
 
 def at_all_lengths(r: Reader) -> str:
     """Rotations that stretch with the input, past a length that the class says."""
-    said = (n for n in r.maker.numbers if type(n) is int and 2 < n < r.limit)
+    said = (n for n in r.numbers if type(n) is int and 2 < n < r.limit)
     short = ((r.answer(r.call(2)), r.answer(r.call(n))[:, :, :2]) for n in said)
     kept = isinstance(r, Rotary) and not all(r.differ(*both) for both in short)
     return WARNING if kept else ERROR

@@ -133,7 +133,7 @@ def layout_of(pairs: Array) -> str:
 
 def stretched_by(r: Rotary) -> tuple[float, ...]:
     """NTK-aware bases that factors among the class's arguments give."""
-    said = [v for v in r.maker.numbers if v >= 1]
+    said = [v for v in r.numbers if v >= 1]
     power = r.width / (r.width - 2) if r.width > 2 else 1
     return tuple(base * v**power for base in (1e4, *said) for v in said if v < 1e3)
 
@@ -143,20 +143,17 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     turned = 2 * hands.shape[1]
     part = f"{turned} of {r.width} columns"
     more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
-    if turned < r.width and not {turned, turned / r.width} & r.maker.numbers:
+    if turned < r.width and not {turned, turned / r.width} & r.numbers:
         unsaid = ", and no argument of the class says so" * r.maker.is_class
         level = WARNING if r.maker.is_class else NOTE
         what = f"Only {part} are rotated{unsaid}."
         yield level, what, "The frequencies of all pairs, or rotary_dim."
     sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
-    factor = float(sizes.mean())
-    yarn = {0.1 * math.log(v) + 1 for v in r.maker.numbers if v > 1}
-    meant = 1, *yarn, *r.maker.numbers
-    grows = np.ptp(sizes, axis=0).max() > 2e-4
-    if not (grows or r.failed) and all(abs(factor - v) > NEAR for v in meant):
-        what = f"Vectors become {factor:.4g} times as long."
-        yield WARNING, what, "A rotation keeps norms."
     g = identify(np.concatenate([hands.imag, hands.real], 1))
+    factor = float(sizes.mean())
+    grows = np.ptp(sizes, axis=0).max() > 2e-4
+    if not (grows or r.failed):
+        yield from told_length(r, factor, g is None or is_slowed(g, step))
     uneven = np.abs(step - step[0]).max(axis=1)
     known = g is not None and g.agrees.all()  # fast ones are rounded in float32
     if grows or (uneven.max() > 0.02 and not known):
@@ -173,6 +170,19 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         words = ", ".join([named, *g.odd({g.start, g.scale, g.series.base})]) + more
         r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
         yield from told_formula(r, g, PUBLISHED + stretched_by(r))
+
+
+def told_length(r: Rotary, factor: float, slowed: bool) -> Found:
+    """Whether vectors keep their length, or YaRN's, which slows some pairs."""
+    yarn = {0.1 * math.log(v) + 1 for v in r.numbers if v > 1}
+    if any(abs(factor - v) <= NEAR for v in (1, *yarn, *r.numbers)):
+        return
+    what = f"Vectors become {factor:.4g} times as long"
+    times = round(math.exp(min(10 * (factor - 1), 9)))
+    if slowed and 1 < times <= 64 and abs(0.1 * math.log(times) + 1 - factor) < 1e-5:
+        yield NOTE, f"{what}: 0.1 ln {times} + 1, as in YaRN.", ""
+    else:
+        yield WARNING, f"{what}.", "A rotation keeps norms."
 
 
 def is_slowed(g: Sinusoid, step: Array) -> bool:

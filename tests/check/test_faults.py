@@ -178,6 +178,20 @@ FAULTS = {
     "error positions: positions 0, 1, 2, 3, ... in sequence 1": asked(
         lambda ids: ids[:1] if ids.ndim > 1 else ids),
     "error offset: rows are those of positions 4": from_offset(lambda o: min(o, 4)),
+    "error limit: Of 601 positions: 601 went in, 600 come back": make_class(
+        Added, forward=lambda s, x: Added.forward(s, x[:, :600])),
+    "error limit: Of 5,001 positions: 5,001 went in, 5,000": make_class(
+        Added, rows=lambda _, width: table(5000, width),
+        forward=lambda s, x: Added.forward(s, x[:, :5000])),
+    "error limit: Of 1 from offset 600: 1 went in, 0 come": make_class(
+        Added, forward=lambda s, x, offset=0: x + s.pe[offset:][:x.shape[1]].to(x)),
+    "warning limit: from offset 599: it gets the row of position 599": make_class(
+        Added, forward=lambda s, x, offset=0: x + s.pe[offset:][:x.shape[1]].to(x)
+        if offset < 600 else 1 / 0),
+    "error generators: forward seeds torch: whatever": make_class(
+        Added, at=lambda s, n: s.pe[:n] + 0 * (torch.manual_seed(0) is None)),
+    "warning generators: draws from torch, and nothing": make_class(
+        Added, at=lambda s, n: s.pe[:n] + 0 * torch.rand(n)[0]),
     # formula
     "error formula: 29 % of the numbers differ, by up to 1, first at": spoilt(
         lambda y: y.clamp(min=0)),
