@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pe_lib.check.call import Array
+from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
@@ -97,7 +97,21 @@ def told_turns(r: Rotary) -> Found:
         sizes = np.abs([hands, hands_of(r.matrices[1], pairs)])
         if np.ptp(sizes.prod(axis=0), axis=0).max() < NEAR:  # as in xPos
             hands = hands / sizes[0] * np.sqrt(sizes.prod(axis=0)[0])
+    yield from told_few(r, rest)
     yield from told_hands(r, hands, layout_of(pairs))
+
+
+def told_few(r: Rotary, rest: Array) -> Found:
+    """Whether those that do not turn are many, or elsewhere than in published ones."""
+    turned, half = r.width - len(rest), r.width // 2
+    said = {turned, turned / r.width} & r.numbers
+    if 4 * turned < r.width and not said:
+        what = f"Only {turned} of {r.width} columns turn, fewer than a quarter."
+        yield WARNING, what, "base ** (-2j / d), with its brackets, for each pair j."
+    gaps = np.diff(np.unique(rest % half if len(rest) % 2 == 0 else rest))
+    if (gaps > 1).any() or ((np.diff(rest) > 1).sum() > 1):
+        what = f"Columns {some(rest.tolist())} of {r.width} do not turn."
+        yield WARNING, what, "The frequencies of all pairs, one after the other."
 
 
 def is_mixed(r: Rotary) -> bool:
@@ -169,7 +183,26 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         named = f"rotary, base {g.series.base:.6g}"
         words = ", ".join([named, *g.odd({g.start, g.scale, g.series.base})]) + more
         r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
-        yield from told_formula(r, g, PUBLISHED + stretched_by(r))
+        said = (*PUBLISHED, *stretched_by(r))
+        if cut := told_cut(r, g, turned, said):
+            yield WARNING, cut, "Rotate all pairs, or say rotary_dim."
+            said += (g.series.base,)
+        yield from told_formula(r, g, said)
+
+
+def told_cut(r: Rotary, g: Sinusoid, turned: int, said: tuple[float, ...]) -> str:
+    """Whether it has the first frequencies of a known base alone, in words."""
+    base, known = g.series.base, {*said, *r.numbers}
+    whole = base ** (r.width / turned)
+    usual = [v for v in known if math.isclose(v, whole, rel_tol=5e-3)]
+    if turned == r.width or not usual:
+        return ""
+    if any(math.isclose(v, base, rel_tol=1e-3) for v in known):
+        return ""
+    return (
+        f"Base {base:.6g} over {turned} columns, or the first {turned // 2} of the "
+        f"{r.width // 2} frequencies of base {usual[0]:,.6g}: the slower do not turn."
+    )
 
 
 def told_length(r: Rotary, factor: float, slowed: bool) -> Found:
