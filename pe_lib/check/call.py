@@ -73,6 +73,17 @@ def is_theirs(name: str) -> bool:
     return not (name[:1] == "<" or ours or Path(name).parent == STANDARD)
 
 
+class ShapeError(ForeignError):
+    """What it returned has other shapes than what it was given; they are kept."""
+
+    def __init__(self, came: list[Any], wanted: list[list[int]]) -> None:
+        told = (
+            " and ".join(map(str, shapes)) or "nothing" for shapes in (came, wanted)
+        )
+        super().__init__(ValueError("it returned {}, not {}".format(*told)))
+        self.came, self.wanted = came, wanted
+
+
 class UnaskedError(Exception):
     """The call has a field that this module cannot be asked about."""
 
@@ -147,6 +158,16 @@ def seed_all(number: int) -> None:
     torch.default_generator.manual_seed(number)  # manual_seed would load a compiler
     random.seed(number)
     np.random.seed(number)  # noqa: NPY002
+
+
+def random_states() -> dict[str, Any]:
+    """Of each generator that all of a program shares, as what can be compared."""
+    numpys: Any = np.random.get_state()  # noqa: NPY002
+    return {
+        "torch": torch.get_rng_state().tolist(),
+        "random": random.getstate(),
+        "numpy": (numpys[1].tolist(), *numpys[2:]),
+    }
 
 
 def some(items: Any) -> str:

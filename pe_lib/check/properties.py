@@ -9,11 +9,24 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from pe_lib.check.call import ForeignError, RefusedError, foreign, noise, some
+from pe_lib.check.call import (
+    Array,
+    Call,
+    ForeignError,
+    RefusedError,
+    ShapeError,
+    foreign,
+    noise,
+    random_states,
+    seed_all,
+    some,
+)
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rows import repeated
+
+LONG = 2**14  # positions past which no end is tried
 
 
 def axes(r: Reader) -> Found:
@@ -43,7 +56,7 @@ def x(r: Reader) -> Found:
     elif r.nature == "product":
         yield ERROR, "x is multiplied by the encoding.", fix
     elif abs(r.gain - 1) > NEAR:
-        usual = r.width**0.5, *r.maker.numbers
+        usual = r.width**0.5, *r.numbers
         meant = any(abs(r.gain - v) <= NEAR for v in usual)
         what = f"It adds to {r.gain:.3g} times x, not to x."
         yield NOTE if meant else WARNING, what, "Scale once, by sqrt(d_model)."
@@ -84,6 +97,73 @@ def distinct(r: Reader) -> Found:
         what = f"Position {later:,} gets the row of position {earlier:,}."
         fix = "Give each position its own row; where they end, raise an error."
         yield ERROR if later < PLAIN else WARNING, what, fix
+
+
+def limit(r: Reader) -> Found:
+    """Past the end of what it takes: an error, or numbers of its own?"""
+    fix = "Where positions end, raise an error."
+    tensors = (*r.first.parameters(), *r.first.buffers(), *r.loose().values())
+    sizes = {n for t in tensors for n in t.shape if r.longest < n <= LONG}
+    for end in sorted({r.limit} - {r.longest} | sizes):
+        for words, call in past(r, end):
+            error = r.refusal(call)
+            if isinstance(error, ShapeError):
+                came, sent = error.came[0], error.wanted[0]
+                told = f"{error}"
+                if isinstance(came, list) and len(came) == len(sent) > 1:
+                    told = f"{sent[-2]:,} went in, {came[-2]:,} come back"
+                return (yield ERROR, f"{words}: {told}.", fix)
+            if error:
+                continue
+            row = r.answer(call)[0, 0, -1]
+            level = ERROR if end < PLAIN else WARNING
+            if not np.isfinite(row).all():
+                return (yield ERROR, f"{words}: it comes back not finite.", fix)
+            again = earlier(r, row, end)
+            if again is not None and not r.failed & {"axes", "distinct"}:
+                what = f"{words}: it gets the row of position {again:,}."
+                return (yield level, what, fix)
+
+
+def past(r: Reader, end: int) -> list[tuple[str, Call]]:
+    """Calls whose last position is `end`, of which there are so many."""
+    calls = [(f"Of {end + 1:,} positions", r.alone(end + 1))]
+    for n in (1, 2):
+        call = r.call(n, batch=1, offset=end + 1 - n)
+        calls += [(f"Of {n} from offset {end + 1 - n:,}", call)] * bool(r.offset)
+    call = r.call(1, batch=1, positions=(end,))
+    return calls + [(f"Of position {end:,}", call)] * bool(r.positions)
+
+
+def earlier(r: Reader, row: Array, end: int) -> int | None:
+    """The position before `end` that has this row."""
+    if r.refusal(r.alone(end)):
+        return None
+    rows = r.answer(r.alone(end))[0, 0]
+    off = np.abs(rows - row).max(axis=1)
+    near = off.min() <= 1e-6 * max(1e-3, np.abs(rows).max())
+    return int(off.argmin()) if near else None
+
+
+def generators(r: Reader) -> Found:
+    """Does it leave the random states that a program shares as they are?"""
+    fix = "A torch.Generator of its own."
+    for mode in ("eval", "train"):
+        before, after = [], []
+        for seed in (1, 2):
+            call = r.call(mode=mode, seed=seed)
+            seed_all(seed)
+            before.append(random_states())
+            with torch.no_grad():
+                r.tensor(r.module(call), call)
+            after.append(random_states())
+        names = [n for n in after[0] if before[0][n] != after[0][n]]
+        if reset := [n for n in names if after[0][n] == after[1][n]]:
+            what = f"forward seeds {some(reset)}: whatever is drawn after it repeats."
+            return (yield ERROR, what, fix)
+        if names and mode == "eval":
+            what = f"In evaluation it draws from {some(names)}, and nothing needs it."
+            return (yield WARNING, what, fix)
 
 
 def writes(r: Reader) -> Found:

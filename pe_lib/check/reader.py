@@ -19,6 +19,7 @@ from pe_lib.check.call import (
     Call,
     ForeignError,
     RefusedError,
+    ShapeError,
     UnaskedError,
     foreign,
     noise,
@@ -103,6 +104,14 @@ class Reader:
         return len(needed) or 1, [n for n in given if n not in named | {*required}]
 
     # Built
+
+    @cached_property
+    def numbers(self) -> set[float]:
+        """Those that arguments of its maker, and of its classes, are by default."""
+        theirs = {type(part) for part in nn.Module.modules(self.first)}
+        theirs = {c for c in theirs if not c.__module__.startswith("torch.")}
+        more = (Maker.of(c, self.width).numbers for c in theirs)
+        return self.maker.numbers.union(*more)
 
     def build(self, seed: int = 0, maker: Maker | None = None) -> nn.Module:
         """A module from the caller's own hands, in evaluation mode."""
@@ -209,9 +218,7 @@ class Reader:
         ]
         wanted = [[*y.shape] for y in inputs]
         if shapes != wanted or any(y.is_complex() for y in output):
-            came = " and ".join(str(s) for s in shapes) or "nothing"
-            shape = " and ".join(str(s) for s in wanted)
-            raise ForeignError(ValueError(f"it returned {came}, not {shape}"))
+            raise ShapeError(shapes, wanted)
         each = [y / 2**i for i, y in enumerate(output)]
         both = torch.cat(each, -1)
         return both if "heads" in self.axes else both[:, None]

@@ -159,7 +159,7 @@ RANDOM = "functional.dropout(training=self.training); what is drawn once, in a b
 
 def at_all_lengths(r: Reader) -> str:
     """Rotations that stretch with the input, past a length that the class says."""
-    said = (n for n in r.maker.numbers if type(n) is int and 2 < n < r.limit)
+    said = (n for n in r.numbers if type(n) is int and 2 < n < r.limit)
     short = ((r.answer(r.call(2)), r.answer(r.call(n))[:, :, :2]) for n in said)
     kept = isinstance(r, Rotary) and not all(r.differ(*both) for both in short)
     return WARNING if kept else ERROR
@@ -213,13 +213,23 @@ def hold(relation: Relation, r: Reader) -> Finding:
             got = got if name == "batch" and not call.content else got[: len(want)]
             got = got[:, : want.shape[1], : want.shape[2]]
             if r.differ(got, want, relation.loose):
-                what = (
-                    f"{case.rstrip(',:')}: {looks_like(r, got, want, relation.loose)}."
-                )
+                what = f"{case.rstrip(',:')}: "
+                if is_kept(r, call, got):
+                    what += "the rows are as in the call before."
+                else:
+                    what += f"{looks_like(r, got, want, relation.loose)}."
                 return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
     except (UnaskedError, ForeignError) as error:
         why = f"{error}"
     return Finding(name, PASSED) if asked else Finding(name, UNCHECKED, "", f"{why}.")
+
+
+def is_kept(r: Reader, call: Call, got: Array) -> bool:
+    """Whether it is what the call before it got."""
+    if not call.history or r.refusal(call.history[-1]):
+        return False
+    before = r.answer(call.history[-1])[: len(got), :, : got.shape[2]]
+    return before.shape[1:] == got.shape[1:] and not r.differ(got, before)
 
 
 def level_of(relation: Relation, r: Reader, raised: bool = False) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pe_lib.check.call import Array
+from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import NEAR
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
@@ -97,7 +97,21 @@ def told_turns(r: Rotary) -> Found:
         sizes = np.abs([hands, hands_of(r.matrices[1], pairs)])
         if np.ptp(sizes.prod(axis=0), axis=0).max() < NEAR:  # as in xPos
             hands = hands / sizes[0] * np.sqrt(sizes.prod(axis=0)[0])
+    yield from told_few(r, rest)
     yield from told_hands(r, hands, layout_of(pairs))
+
+
+def told_few(r: Rotary, rest: Array) -> Found:
+    """Whether those that do not turn are many, or elsewhere than in published ones."""
+    turned, half = r.width - len(rest), r.width // 2
+    said = {turned, turned / r.width} & r.numbers
+    if 4 * turned < r.width and not said:
+        what = f"Only {turned} of {r.width} columns turn, fewer than a quarter."
+        yield WARNING, what, "base ** (-2j / d), with its brackets, for each pair j."
+    gaps = np.diff(np.unique(rest % half if len(rest) % 2 == 0 else rest))
+    if (gaps > 1).any() or ((np.diff(rest) > 1).sum() > 1):
+        what = f"Columns {some(rest.tolist())} of {r.width} do not turn."
+        yield WARNING, what, "The frequencies of all pairs, one after the other."
 
 
 def is_mixed(r: Rotary) -> bool:
@@ -133,7 +147,7 @@ def layout_of(pairs: Array) -> str:
 
 def stretched_by(r: Rotary) -> tuple[float, ...]:
     """NTK-aware bases that factors among the class's arguments give."""
-    said = [v for v in r.maker.numbers if v >= 1]
+    said = [v for v in r.numbers if v >= 1]
     power = r.width / (r.width - 2) if r.width > 2 else 1
     return tuple(base * v**power for base in (1e4, *said) for v in said if v < 1e3)
 
@@ -143,20 +157,17 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     turned = 2 * hands.shape[1]
     part = f"{turned} of {r.width} columns"
     more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
-    if turned < r.width and not {turned, turned / r.width} & r.maker.numbers:
+    if turned < r.width and not {turned, turned / r.width} & r.numbers:
         unsaid = ", and no argument of the class says so" * r.maker.is_class
         level = WARNING if r.maker.is_class else NOTE
         what = f"Only {part} are rotated{unsaid}."
         yield level, what, "The frequencies of all pairs, or rotary_dim."
     sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
-    factor = float(sizes.mean())
-    yarn = {0.1 * math.log(v) + 1 for v in r.maker.numbers if v > 1}
-    meant = 1, *yarn, *r.maker.numbers
-    grows = np.ptp(sizes, axis=0).max() > 2e-4
-    if not (grows or r.failed) and all(abs(factor - v) > NEAR for v in meant):
-        what = f"Vectors become {factor:.4g} times as long."
-        yield WARNING, what, "A rotation keeps norms."
     g = identify(np.concatenate([hands.imag, hands.real], 1))
+    factor = float(sizes.mean())
+    grows = np.ptp(sizes, axis=0).max() > 2e-4
+    if not (grows or r.failed):
+        yield from told_length(r, factor, g is None or is_slowed(g, step))
     uneven = np.abs(step - step[0]).max(axis=1)
     known = g is not None and g.agrees.all()  # fast ones are rounded in float32
     if grows or (uneven.max() > 0.02 and not known):
@@ -172,7 +183,39 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         named = f"rotary, base {g.series.base:.6g}"
         words = ", ".join([named, *g.odd({g.start, g.scale, g.series.base})]) + more
         r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
-        yield from told_formula(r, g, PUBLISHED + stretched_by(r))
+        said = (*PUBLISHED, *stretched_by(r))
+        if cut := told_cut(r, g, turned, said):
+            yield WARNING, cut, "Rotate all pairs, or say rotary_dim."
+            said += (g.series.base,)
+        yield from told_formula(r, g, said)
+
+
+def told_cut(r: Rotary, g: Sinusoid, turned: int, said: tuple[float, ...]) -> str:
+    """Whether it has the first frequencies of a known base alone, in words."""
+    base, known = g.series.base, {*said, *r.numbers}
+    whole = base ** (r.width / turned)
+    usual = [v for v in known if math.isclose(v, whole, rel_tol=5e-3)]
+    if turned == r.width or not usual:
+        return ""
+    if any(math.isclose(v, base, rel_tol=1e-3) for v in known):
+        return ""
+    return (
+        f"Base {base:.6g} over {turned} columns, or the first {turned // 2} of the "
+        f"{r.width // 2} frequencies of base {usual[0]:,.6g}: the slower do not turn."
+    )
+
+
+def told_length(r: Rotary, factor: float, slowed: bool) -> Found:
+    """Whether vectors keep their length, or YaRN's, which slows some pairs."""
+    yarn = {0.1 * math.log(v) + 1 for v in r.numbers if v > 1}
+    if any(abs(factor - v) <= NEAR for v in (1, *yarn, *r.numbers)):
+        return
+    what = f"Vectors become {factor:.4g} times as long"
+    times = round(math.exp(min(10 * (factor - 1), 9)))
+    if slowed and 1 < times <= 64 and abs(0.1 * math.log(times) + 1 - factor) < 1e-5:
+        yield NOTE, f"{what}: 0.1 ln {times} + 1, as in YaRN.", ""
+    else:
+        yield WARNING, f"{what}.", "A rotation keeps norms."
 
 
 def is_slowed(g: Sinusoid, step: Array) -> bool:

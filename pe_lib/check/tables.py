@@ -51,7 +51,7 @@ def told_unknown(r: Reader, codes: Array) -> Found:
 def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> Found:
     """What the formula itself comes to, and then the numbers that do not agree."""
     rotary = isinstance(r, Rotary)
-    said = r.maker.numbers.union(published, {g.start, g.scale} if rotary else ())
+    said = r.numbers.union(published, {g.start, g.scale} if rotary else ())
     other = g.odd(said) + ["a quarter turn at position 0"] * (rotary and g.cosine_first)
     flaws = [*g.flaws()]
     if flaws:

@@ -50,13 +50,15 @@ class Sinusoid:
     scale: float = 1.0
     kinds: tuple[int, int] = (0, 1)  # of a pair: sine, cosine, and with the other sign
     other: Series | None = None  # of the second of each pair
+    short: bool = False  # of an odd width the first half is the shorter
 
     @cached_property
     def columns(self) -> tuple[Array, Array]:
         """The pair of each column, and whether it is the second."""
         d = self.codes.shape[1]
-        i, pairs = np.arange(d), (d + 1) // 2
-        return (i % pairs, i // pairs) if self.halves else (i // 2, i % 2)
+        i, pairs = np.arange(d), (d + 1 - self.short) // 2
+        second = (i >= pairs).astype(int)
+        return (i - pairs * second, second) if self.halves else (i // 2, i % 2)
 
     @cached_property
     def frequencies(self) -> Array:
@@ -258,8 +260,14 @@ def from_waves(
 
 def identify(codes: Array) -> Sinusoid | None:
     """What a table is: a printed formula, what its waves say, or the nearest slip."""
+    odd = codes.shape[1] % 2
+    if odd and codes.shape[1] > 3 and not codes[:, -1].any():  # as fairseq fills up
+        filled = identify(codes[:, :-1])
+        if filled and filled.halves:
+            return filled
     layouts = product((False, True), (False, True))
     shapes = [Sinusoid(codes, Series(), *layout) for layout in layouts]
+    shapes += [replace(s, short=True) for s in shapes if s.halves and odd]
     few = codes[:64]
     most = float(np.quantile(np.abs(few), 0.999)) or 1.0
     scale = 1.0 if abs(most - 1) < 0.02 else most

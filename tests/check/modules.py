@@ -90,8 +90,7 @@ def from_offset(change):
     """The class that counts on from change(offset)."""
 
     def forward(self, x, offset=0):
-        begin = change(offset)
-        return x + self.pe[begin : begin + x.shape[1]].to(x.dtype)
+        return x + self.pe.narrow(0, change(offset), x.shape[1]).to(x.dtype)
 
     return make_class(Added, forward=forward)
 

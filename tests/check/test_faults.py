@@ -126,6 +126,11 @@ def first_half(self, x, angles):
     return torch.cat([Rotary.turn(self, one, angles.chunk(2, -1)[0]), two], -1)
 
 
+def turning(which):
+    """The class in which other pairs than which(j) stay."""
+    return placed(lambda angles: angles * which(torch.arange(angles.shape[-1])))
+
+
 def rotating(forward):
     """The class that gives forward(itself, its rotation, queries, keys)."""
 
@@ -178,6 +183,20 @@ FAULTS = {
     "error positions: positions 0, 1, 2, 3, ... in sequence 1": asked(
         lambda ids: ids[:1] if ids.ndim > 1 else ids),
     "error offset: rows are those of positions 4": from_offset(lambda o: min(o, 4)),
+    "error limit: Of 601 positions: 601 went in, 600 come back": make_class(
+        Added, forward=lambda s, x: Added.forward(s, x[:, :600])),
+    "error limit: Of 5,001 positions: 5,001 went in, 5,000": make_class(
+        Added, rows=lambda _, width: table(5000, width),
+        forward=lambda s, x: Added.forward(s, x[:, :5000])),
+    "error limit: Of 1 from offset 600: 1 went in, 0 come": make_class(
+        Added, forward=lambda s, x, offset=0: x + s.pe[offset:][:x.shape[1]].to(x)),
+    "warning limit: from offset 599: it gets the row of position 599": make_class(
+        Added, forward=lambda s, x, offset=0: x + s.pe[offset:][:x.shape[1]].to(x)
+        if offset < 600 else 1 / 0),
+    "error generators: forward seeds torch: whatever": make_class(
+        Added, at=lambda s, n: s.pe[:n] + 0 * (torch.manual_seed(0) is None)),
+    "warning generators: draws from torch, and nothing": make_class(
+        Added, at=lambda s, n: s.pe[:n] + 0 * torch.rand(n)[0]),
     # formula
     "error formula: 29 % of the numbers differ, by up to 1, first at": spoilt(
         lambda y: y.clamp(min=0)),
@@ -218,7 +237,8 @@ FAULTS = {
         lambda x, rows: (x + rows).float()),
     "warning state_dict: size mismatch": make_class(
         Added, rows=lambda _, width: table(20, width), at=grown),
-    "warning state_dict: other weights loaded": make_class(PARAMETER, at=remembered),
+    "warning state_dict: loaded: the rows are as in the call before": make_class(
+        PARAMETER, at=remembered),
     "error gradient: A second backward pass": make_class(PARAMETER, at=with_its_graph),
     "error gradient: As it begins, no gradient reaches pe": make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n]),
@@ -253,6 +273,11 @@ FAULTS = {
     "error formula: 32 of the queries is not rotated, and comes back 0": make_class(
         Rotary, turn=lambda *given: first_half(*given) * (torch.arange(64) < 32)),
     "warning formula: Only 32 of 64 columns": make_class(Rotary, turn=first_half),
+    "warning formula: the first 16 of the 32 frequencies of base 10,000": make_class(
+        Rotary, turn=first_half),
+    "warning formula: Only 8 of 64 columns turn": turning(lambda j: j < 4),
+    "warning formula: Columns 1, 3, 5, 7 and 28 more of 64": turning(
+        lambda j: j % 2 == 0),
     "error formula: mixed with those of other": rotating(reshaped),
     "error formula: 32 of the keys is not rotated, and": rotating(rest_of_queries),
     "error formula: pair 0 turns by 1 and -1 radians": make_class(Rotary, keys=-1.0),

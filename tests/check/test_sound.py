@@ -1,11 +1,13 @@
 """Sound modules of many styles have a verdict and no error; ours at real sizes."""
 
 import functools
+import math
 
 import pytest
 import torch
 from torch import nn
 
+from pe_lib.check import check
 from pe_lib.check.call import FEW, isolated
 from pe_lib.check.kinds import READERS
 from pe_lib.check.maker import Maker
@@ -157,6 +159,20 @@ def test_a_sound_one_has_a_verdict_and_no_error(make):
     assert fired(report) == {WARNED[make]} if make in WARNED else not fired(report)
     assert SOUND.get(make, "") in str(report.recognised)
     assert "%" not in str(report.recognised)
+
+
+class Yarn(Based):
+    """With its factor in no argument."""
+
+    def turn(self, x, angles):
+        return (super().turn(x, angles) * (0.1 * math.log(6) + 1)).to(x.dtype)
+
+
+@pytest.mark.parametrize("made", [Partial, Stretched, Yarn])
+def test_what_its_class_has_by_default_is_meant_whatever_makes_it(made):
+    report = check(lambda width: made(width), d_model=64, kind="rotary")
+    assert report.ok and not report.warnings, str(report)
+    assert made is not Yarn or "0.1 ln 6 + 1" in report.notes[0].what
 
 
 SIZES = {  # one axis at a time, of models that people train

@@ -50,6 +50,19 @@ def test_what_was_drawn_comes_back_and_what_is_spoilt_is_found(
     assert (got.agrees == ~wrong).mean() > 0.999
 
 
+@pytest.mark.parametrize("spacing", ["paper", "endpoint"])
+@pytest.mark.parametrize("sines", [9, 8, "8, and a column of zeros"])
+def test_halves_of_an_odd_width(spacing, sines):
+    t, pair = np.arange(300)[:, None], np.arange(9 - isinstance(sines, str))
+    angles = t * Series(1e4, spacing).frequencies(len(pair))
+    many = 8 + (sines == 9)
+    halves = np.sin(angles)[:, :many], np.cos(angles)[:, : 17 - many]
+    codes = np.zeros((300, 17))
+    codes[:, : many + halves[1].shape[1]] = np.concatenate(halves, 1)
+    got = named(codes)
+    assert got is not None and got.halves and got.agrees.all() and not [*got.flaws()]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_no_sinusoid_is_none(seed):
     assert named(np.random.default_rng(seed).normal(size=(300, 32))) is None
