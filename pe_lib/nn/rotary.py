@@ -43,7 +43,7 @@ class RotaryEmbedding(Tabled):
     bits or more, and whole positions that are given are looked up there on the CPU,
     unless the call is compiled or exported. Others are computed in each call; where
     many layers need the same ones, :meth:`cos_sin` computes them once. For one token,
-    compiled and given its position, transformers' module takes about 10 µs less.
+    compiled and given its position, transformers' module takes up to 10 µs less.
 
     Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 

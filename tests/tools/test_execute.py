@@ -174,6 +174,18 @@ def test_a_changed_page_runs_what_reads_every_page(
     ]
 
 
+def test_the_script_of_a_drawing_runs_what_shows_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither other chapters that import the package, nor the wheel, nor the site."""
+    (found,) = runs(monkeypatch, "pe_lib/explorers/two_hands.js")
+    assert "book/sinusoidal/formula.ipynb" in found
+    assert "tests/explorers/test_drawings.py" in found
+    rooms = {"book/failures", "tests/live", "tests/manuscript", "tests/website"}
+    assert not {name.rpartition("/")[0] for name in found} & rooms
+    assert "tests/house/test_wheel.py" not in found
+
+
 def test_a_docstring_touches_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its examples run, and what calls every function that is described."""
     monkeypatch.setattr(check, "differing", lambda: {ROOT / "pe_lib/table.py"})
