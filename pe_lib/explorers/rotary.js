@@ -7,7 +7,7 @@
 
   drawings.rotary = {
     size: [600, 515],
-    alt: "Above, a dial with a thick hand, the query of York, a pale one, the key of old, and the angle between them; beside it a needle that shows their score. Below, a line of positions with the two words on it.",
+    alt: "Above, a dial with two hands, one that ends in a dot, the query of York, and a pale one, the key of old, and the angle between them; beside it a needle that shows their score. Below, a line of positions with the two words on it.",
     goal: "Move both words to other places. Then find a way to change the score.",
     reward: "<b>A different offset.</b> There is no other way: only the offset between the two words matters, not where they are.",
     start: { query: 16, key: 13, both: false, apart: false },
