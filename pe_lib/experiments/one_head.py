@@ -136,7 +136,7 @@ def side_by_side(
         which = functional.one_hot(words, WORDS).float().flatten(1, 2)
 
         def at_places(W: Tensor) -> Tensor:
-            return torch.bmm(which, whole.E @ W).unflatten(1, (BATCH, -1))
+            return torch.bmm(which, whole.E @ W).view(*words.shape, W.shape[-1])
 
         query, key = at_places(whole.Wq), at_places(whole.Wk)
         if encoding == "added":
