@@ -43,6 +43,15 @@ RULES = {  # and what each reads besides
     "attention_factor mscale mscale_all_dim",
     "longrope": "factor short_factor long_factor attention_factor",
 }
+NEEDED = {  # of these, without which its angles are anybody's guess
+    "linear": "factor",
+    "proportional": "",
+    "dynamic": "factor original_max_position_embeddings",
+    "llama3": "factor low_freq_factor high_freq_factor "
+    "original_max_position_embeddings",
+    "yarn": "factor original_max_position_embeddings",
+    "longrope": "factor original_max_position_embeddings",
+}
 OF_PROGRAMS = {"codegen": 10_000.0, "gptj": 10_000.0}  # bases that no file has
 
 
@@ -82,15 +91,17 @@ def rotary_arguments(
             "text will be: from_config(config, length=...)"
         )
     longest = read["longest"]
-    trained = rope.get("original_max_position_embeddings") or read["trained"] or longest
+    original = rope.get("original_max_position_embeddings") or read["trained"]
+    trained = original or longest
     factor = rope.get("factor", 1.0 if rule == "proportional" else None)
-    factor = factor or (longest and trained and longest / trained)
+    factor = factor or (longest and original and longest / original)
     if rule == "longrope" and "attention_factor" in rope:
         factor = factor or 1.0  # says no more than that one
-    if not factor or not (trained or rule in ("linear", "proportional")):
+    known = {**rope, "factor": factor, "original_max_position_embeddings": trained}
+    if lacking := [name for name in NEEDED[rule].split() if not known.get(name)]:
         raise ValueError(
-            f"rope_parameters of {rule!r} must have factor and "
-            f"original_max_position_embeddings, got {dict(rope)}"
+            f"rope_parameters of {rule!r} must have {' and '.join(lacking)}, "
+            f"got {dict(rope)}"
         )
     if rule == "dynamic":
         grown = dynamic_factor(length or 1, longest or trained, factor=factor)
@@ -107,7 +118,7 @@ def rotary_arguments(
         made["attention_factor"] = float(more)
         return made | {"frequencies": longrope(plain, factors)}
     if rule == "llama3":
-        slow, fast = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
+        slow, fast = rope["low_freq_factor"], rope["high_freq_factor"]
         parts = by_parts(plain, factor, trained, slow=slow, fast=fast)
         return made | {"frequencies": parts}
     if rule == "yarn":
@@ -137,7 +148,13 @@ def _read(
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """Everything of a configuration that turns, and the rule of these layers."""
     if not isinstance(config, Mapping):
-        config = config.to_dict() if hasattr(config, "to_dict") else vars(config)
+        read = getattr(config, "to_dict", lambda: getattr(config, "__dict__", None))()
+        if read is None:
+            raise TypeError(
+                "config must be a configuration of transformers or the dict of a "
+                f"config.json, got {type(config).__name__}"
+            )
+        config = read
     if config.get("text_config"):
         return _read(config["text_config"], layer_type)
     found = {name: value for name, value in config.items() if value is not None}

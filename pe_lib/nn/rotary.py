@@ -209,7 +209,8 @@ class RotaryEmbedding(Tabled):
         if length != as_many:
             raise ValueError(
                 f"keys must have the length of queries, {length}, got {as_many}; "
-                "rotate() takes each with its own positions"
+                "[batch, length, heads, head_dim] needs seq_dim=-3, and rotate() "
+                "takes queries and keys of different lengths, each with its positions"
             )
         given, traced = (positions, offset, cos_sin), is_traced()
         parts = self._parts("queries", queries, given, traced)

@@ -19,6 +19,7 @@ CONFIG = {
     "rope_theta": 1e4,
 }
 SCALED = {"factor": 8.0, "original_max_position_embeddings": 8192}
+TURNS = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 LAYOUTS = ("interleaved", "half_split")
 LONG = {
     "rope_type": "longrope",
@@ -65,13 +66,13 @@ SAID = [
     ({"rope_theta": 5e5}, {"head_dim": 64, "layout": "half_split", "_given": False}),
     ({"model_type": "mllama", "rope_theta": 7.0, **INNER}, {"base": 5e5}),
     *(
-        ({key: {"rope_type": rule, "rope_theta": 1e4, **SCALED}}, wanted)
+        ({key: {"rope_theta": 1e4, **SCALED, **rule}}, wanted)
         for key in ("rope_parameters", "rope_scaling")
         for rule, wanted in (
-            ("llama3", {"frequencies": llama3(PLAIN, 8, 8192)}),
-            ("yarn", {"frequencies": by_parts(PLAIN, 8, 8192, ramp="index")}),
-            ("yarn", {"attention_factor": attention_factor(8)}),
-            ("linear", {"frequencies": PLAIN / 8}),
+            (TURNS, {"frequencies": llama3(PLAIN, 8, 8192)}),
+            ({"type": "yarn"}, {"frequencies": by_parts(PLAIN, 8, 8192, ramp="index")}),
+            ({"type": "yarn"}, {"attention_factor": attention_factor(8)}),
+            ({"type": "linear"}, {"frequencies": PLAIN / 8}),
         )
     ),
     *(
@@ -160,8 +161,18 @@ def test_what_a_configuration_says(more, wanted):
         ),
         ({"rope_local_base_freq": 1e4}, "layer_type must be one of .* got None"),
         ({"layer_type": "full_attention"}, "layer_type must be left out"),
-        ({"rope_scaling": {"type": "yarn"}}, "must have factor"),
-        ({"rope_scaling": {"type": "linear"}}, "must have factor"),
+        *(
+            (
+                {
+                    "length": 9,
+                    "max_position_embeddings": 9,
+                    "rope_scaling": {"type": rule},
+                },
+                "must have factor",
+            )
+            for rule in ("linear", "dynamic", "llama3", "yarn", "longrope")
+        ),
+        ({"rope_scaling": {"type": "llama3", **SCALED}}, "must have low_freq_factor"),
         ({"rope_scaling": {"factor": 4}}, "rope_type must be given with a factor"),
         ({"length": 9, "rope_scaling": {"type": "longrope", **SCALED}}, "short_factor"),
         ({"model_type": 0, "rope_scaling": {"mrope_section": [8]}}, "GridRotary"),
@@ -171,6 +182,12 @@ def test_what_a_configuration_says(more, wanted):
 def test_what_a_configuration_cannot_say(more, message):
     with pytest.raises(ValueError, match=message):
         from_config(**more)
+
+
+@pytest.mark.parametrize("config", ["meta-llama/Llama-3.1-8B", None])
+def test_what_is_no_configuration(config):
+    with pytest.raises(TypeError, match=r"config must be .* got (str|NoneType)"):
+        RotaryEmbedding.from_config(config)
 
 
 NEIGHBOURS = ["cohere", "deepseek_v3", "glm", "glm4", "gptj"]

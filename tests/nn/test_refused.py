@@ -73,7 +73,7 @@ IN_CALLS = [
     ([LEARNED], {"positions": AT / 1}, TypeError, "integers, got torch.float32"),
     ([ROTARY], {"keys": [1.0]}, TypeError, "keys must be a tensor, got list"),
     ([ROTARY], {"keys": X[..., :4]}, ValueError, r"head_dim = 8, got \[2, 3, 4\]"),
-    ([ROTARY], {"queries": X[:, :1]}, ValueError, "of queries, 1, got 3; rotate"),
+    ([ROTARY], {"queries": X[:, :1]}, ValueError, r"queries, 1, got 3; .* seq_dim=-3"),
     ([ROTARY], {"positions": AT.expand(3, 3)}, ValueError, r"got \[3, 3\]"),
     ([ROTARY], {"x": X[0], "positions": AT.expand(3, 3)}, ValueError, r"ape \[3\], "),
     ([ROTARY], {"cos_sin": COS_SIN[..., :3]}, ValueError, "4 columns, .* got 3"),
