@@ -26,10 +26,11 @@ class SinusoidalPositionalEncoding(Added, Tabled):
     within 1e-15. So the dtype of x alone decides, not that of the module, and the
     result has the dtype of x, under autocast too.
 
-    The state_dict is empty: of a checkpoint that has a table, leave that out. Rows of positions 0 to max_length - 1 are kept ready in
-    the module's own dtype, and whole positions taken from them on the CPU. Other
-    positions, and encodings of more bits, are computed in each call, to the same
-    numbers but for what :func:`pe_lib.sinusoidal_table` says of its rows.
+    The state_dict is empty: of a checkpoint that has a table, leave that out. Rows of
+    positions 0 to max_length - 1 are kept ready in the module's own dtype, and whole
+    positions taken from them on the CPU. Other positions, and encodings of more bits,
+    are computed in each call, to the same numbers but for what
+    :func:`pe_lib.sinusoidal_table` says of its rows.
 
     Raises TypeError or ValueError if an argument has a wrong type or is out of range.
 
