@@ -42,7 +42,7 @@ def formula(r: Reader) -> Found:
         yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
 
 
-BATCH = next(row for row in RELATIONS if row.name == "batch")
+FIRST = [row for row in RELATIONS if row.name in ("state", "batch")]
 ROWS = (
     RELATIONS[0],
     properties.x,
@@ -155,9 +155,9 @@ def check(
                 r = READERS[kind](maker, d_model, offset, positions)
                 nature, called = r.nature, r.called
             if nature == "other":
-                mixed = hold(BATCH, r)
-                if "batch" in chosen and mixed.state == FAILED:
-                    return Report(name, called, None, (mixed,))
+                asked = (hold(row, r) for row in FIRST if row.name in chosen)
+                for broken in (finding for finding in asked if finding.level == ERROR):
+                    return Report(name, called, None, (broken,))
                 raise RefusedError(
                     "What comes back is no sum of x and its encoding. Check the "
                     "encoding without what follows it, or another kind."

@@ -73,8 +73,8 @@ class Rotary(Reader):
         """[parts, length, dim, dim] by which queries and keys are multiplied."""
         d = self.width
         n = self.upto(min(READ // 2, max(16, BASIS // d**2))).length
-        basis = torch.eye(d)[:, None, None].expand(-1, 2, n, -1)
-        call = self.call(n, batch=d)
+        basis = torch.eye(d)[:, None, None].expand(-1, 1, n, -1)
+        call = self.call(n, batch=d, heads=1)
         given = [2**i * basis for i in range(self.count)]
         rows = self.rows(self.module(call), call, *given)[:, 0]
         return rows.reshape(d, n, self.count, d).transpose(2, 1, 3, 0)

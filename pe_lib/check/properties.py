@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
 
 from pe_lib.check.call import (
     Array,
@@ -22,7 +22,7 @@ from pe_lib.check.call import (
     some,
 )
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import NEAR, PLAIN, Reader
+from pe_lib.check.reader import NEAR, PLAIN, Reader, tensors_in
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rows import repeated
 
@@ -41,6 +41,10 @@ def axes(r: Reader) -> Found:
         elif not answer.any():
             what = "Nothing is added: all numbers are 0, and no training changes them."
             fix = "Fill the table."
+        elif not r.differ(r.answer(r.call(7))[0, 0], answer[0, 0, :7]):
+            row = some([f"{n:.3g}" for n in answer[0, 0, 0]])
+            what = f"All positions get one row, in inputs of any length: {row}."
+            fix = "Compute it from the position; angles of whole turns are all alike."
         yield ERROR, what, fix
     if isinstance(r, Rotary) and len(r.parts) > 1:
         for name, m in zip(r.parts[:2], r.matrices, strict=False):
@@ -198,15 +202,41 @@ def dtype(r: Reader) -> Found:
                 return
 
 
-class OneDevice(TorchFunctionMode):
-    """Without memory an embedding does not ask where its indices are."""
+class OneDevice(TorchDispatchMode):
+    """A device without memory, in whose place zeros are reckoned with.
 
-    def __torch_function__(
+    PyTorch's own way to do without numbers loads a compiler first.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to skip it, PyTorch would load it
+
+    def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if func is functional.embedding and args[0].device != args[1].device:
-            raise RuntimeError("embedding of tensors on more than one device")
-        return func(*args, **(kwargs or {}))
+        kwargs, given = kwargs or {}, [*tensors_in([args, kwargs])]
+        where = {t.device.type for t in given if t.ndim or t.is_meta}
+        name, device = func.overloadpacket.__name__, kwargs.get("device")
+        onto = torch.device(device).type if device else max(where, default="cpu")
+        if "meta" not in {*where, onto} or func.is_view or name == "_to_copy":
+            return func(*args, **kwargs)
+        only = args[0].is_meta if name in ("index", "index_put_") else name == "copy_"
+        if len(where) > 1 and not only:
+            raise RuntimeError(f"{name} of tensors on more than one device")
+        if name == "_local_scalar_dense":
+            raise NotImplementedError("a number is asked for, and there is none")
+        if func._schema.is_mutable:
+            return args[0]
+        here = {**kwargs, "device": "cpu"} if device else kwargs
+        found = func(*tree_map(zeros, args), **tree_map(zeros, here))
+        return tree_map(lambda y: y.to(onto) if isinstance(y, Tensor) else y, found)
+
+
+def zeros(t: Any) -> Any:
+    """As many on the CPU, of one number in memory."""
+    is_meta = isinstance(t, Tensor) and t.is_meta
+    return torch.zeros((), dtype=t.dtype).expand(t.shape) if is_meta else t
 
 
 def device(r: Reader) -> Found:
@@ -281,6 +311,9 @@ def _of_x(r: Reader) -> Found:
         want = (weights * (two - one)).sum().detach()
         if abs(got - want) > 0.02 * (abs(want) + 0.01):
             what = f"No gradient of the {name} reaches what it is given."
+            if got:
+                what = f"The gradient of the {name} is wrong: along a small step they"
+                what += f" change by {want:.3g}, and it says {got:.3g}."
             yield ERROR, what, "Keep detach and no_grad away."
             return
 

@@ -168,7 +168,7 @@ class Reader:
             for seed, value in enumerate(floats):
                 value += 0.1 * noise(*value.shape, seed=seed).to(value)
         elif call.via == "meta":
-            new = self.build().to("meta").to_empty(device="cpu")
+            new = self.build().to_empty(device="cpu")  # meta itself loads a compiler
         else:
             new = self.build(seed=5)
         new.load_state_dict(saved)
@@ -292,6 +292,8 @@ class Reader:
 
     def call(self, length: int = FEW, **asked: Any) -> Call:
         """The usual call, or one of so many positions."""
+        if "batch" in self.failed:  # what follows from that is not told
+            asked = {"batch": 1, "heads": 1} | asked
         return Call(length, **asked)
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
+from pe_lib.check.call import FEW, Array, Call, ForeignError, ShapeError, UnaskedError
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import CLOSE, Cut, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
@@ -61,6 +61,7 @@ def batch(r: Reader) -> Iterator[Pair]:
     ways |= {"With 1 head": {"heads": 1}} if "heads" in r.axes else {}
     for words, given in ways.items():
         yield words, r.call(**given), r.call(), lambda a: a[:1, :1]
+    yield "Of 3 sequences of one token", r.call(1), r.call(1, batch=1), whole
 
 
 def positions(r: Reader) -> Iterator[Pair]:
@@ -72,6 +73,8 @@ def positions(r: Reader) -> Iterator[Pair]:
     few = r.call(3, positions=(0, 5, last))
     words, long = f"Where positions are 0, 5, {last}", r.call(last + 1)
     yield words, few, long, r.pick([0, 5, last])
+    if rest < 0:  # what is wrong with a batch is told
+        return
     order = [*range(0, n, 2), *range(1, n, 2)]
     mixed = tuple(there[i] for i in order)
     each = r.call(positions=(there, mixed, *[there] * rest))
@@ -84,11 +87,12 @@ def positions(r: Reader) -> Iterator[Pair]:
 
 def offsets(r: Reader) -> Iterator[Pair]:
     """From other positions on, to the end of the range; and after one another."""
-    some = (1, 1), (3, 2), (4, 3), (5, 1), (r.limit // 2, 2), (r.limit - 2, 2)
+    some = (1, 2), (4, 3), (5, 2), (r.limit // 2, 2), (r.limit - 2, 2), (1, 1)
     for start, n in some:
         long = r.alone(r.limit) if start > 5 else r.call(8)
         cut = r.pick(slice(start, start + n))
-        yield f"From offset {start:,}", r.call(n, offset=start), long, cut
+        words = "A single token, unlike more, from" if n == 1 else "From"
+        yield f"{words} offset {start:,}", r.call(n, offset=start), long, cut
     for now, then in ((3, 0), (0, 3), (3, 1)):
         used = r.call(2, offset=now, history=(r.call(2, offset=then),))
         words = f"From offset {now}, after offset {then},"
@@ -178,12 +182,12 @@ TRANSPOSED = usually("Of what was transposed", strides=True)
 ON_META = usually("Built on meta, then filled from a checkpoint,", via="meta")
 RELATIONS = (
     Relation("random", ERROR, usually("With other random numbers,", seed=7), RANDOM),
-    Relation("prefix", at_all_lengths, prefix, PREFIX),
+    Relation("state", ERROR, histories, KEEP),
     Relation("batch", ERROR, batch, LENGTH),
+    Relation("prefix", at_all_lengths, prefix, PREFIX),
     Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),
     Relation("offset", ERROR, offsets, OFFSET),
-    Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, *SOME),
     Relation("meta", NOTE, ON_META, META, raises=UNCHECKED),
@@ -204,10 +208,15 @@ def hold(relation: Relation, r: Reader) -> Finding:
                 continue
             except ForeignError as error:
                 why = f"{case.rstrip(',:')} it raises {error}"
+                fix = relation.fix
+                if isinstance(error, ShapeError):
+                    size = f"{call.length} positions in {call.batch} sequences"
+                    why = f"{case.rstrip(',:')}, of {size}: {error}"
+                    fix = "Keep every axis, also where its length is 1; no squeeze()."
                 cast = call.cast and not error.meant and "not implemented" not in why
                 if relation.raises != UNCHECKED or cast or "overflow" in why:
                     level = level_of(relation, r, raised=True)
-                    return Finding(name, FAILED, level, f"{why}.", relation.fix)
+                    return Finding(name, FAILED, level, f"{why}.", fix)
                 continue
             asked += 1
             got = got if name == "batch" and not call.content else got[: len(want)]

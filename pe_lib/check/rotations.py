@@ -66,6 +66,8 @@ def told_turns(r: Rotary) -> Found:
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
     if not np.isfinite(m).all() or not np.ptp(m, axis=0).any() or "axes" in r.failed:
         return (yield UNCHECKED, "what comes back are no rotations, or infinite.", "")
+    if "batch" in r.failed:
+        return (yield UNCHECKED, "what is wrong with the batch comes first.", "")
     if not r.failed and is_mixed(r):
         what = "A vector is mixed with those of other positions or heads."
         return (yield ERROR, what, "transpose, not reshape.")
@@ -97,6 +99,17 @@ def told_turns(r: Rotary) -> Found:
         sizes = np.abs([hands, hands_of(r.matrices[1], pairs)])
         if np.ptp(sizes.prod(axis=0), axis=0).max() < NEAR:  # as in xPos
             hands = hands / sizes[0] * np.sqrt(sizes.prod(axis=0)[0])
+        elif np.ptp(sizes, axis=1).max() > NEAR and "x" not in r.failed:
+            t, j = np.argwhere(np.abs(sizes - sizes[:, :1]).max(axis=0) > NEAR)[0]
+            turns = (
+                "pair {} of queries and keys becomes {:.3g} and {:.3g} times as long"
+            )
+            what = f"The norm of a vector changes: at position {t} "
+            what += turns.format(j, *sizes[:, t, j])
+            what += ", and scores depend on more than the offset."
+            return (
+                yield ERROR, what, "What scales queries must divide keys, or both stay."
+            )
     yield from told_few(r, rest)
     yield from told_hands(r, hands, layout_of(pairs))
 
