@@ -202,7 +202,7 @@ def dtype(r: Reader) -> Found:
                 return
 
 
-class OneDevice(TorchDispatchMode):
+class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """A device without memory, in whose place zeros are reckoned with.
 
     PyTorch's own way to do without numbers loads a compiler first.
@@ -246,7 +246,7 @@ def device(r: Reader) -> Found:
         call = r.call(device="meta", history=history)
         try:
             module = r.module(call)
-            with torch.no_grad(), OneDevice():
+            with torch.no_grad(), OneDevice():  # type: ignore[no-untyped-call]
                 r.tensor(module, call)
         except ForeignError as error:
             why = f"{error}"
