@@ -32,7 +32,7 @@ check: lint  ## after a change: style, and what the change touches
 	$(BIN)/python -m tools.check
 
 outputs: $(READY)  ## execute in place the notebooks that a change touches
-	$(BIN)/python -m tools.execute --changed
+	$(BIN)/python -m tools.execute
 
 LAB = $(if $(AUTHOR),book,lab)
 lab: $(READY)  ## open the notebooks in JupyterLab, copies in lab/ (AUTHOR=1: their sources)

@@ -2,10 +2,13 @@
 
 Comments and docstrings touch nothing but their file. Any other change in a module
 touches all that import it, also through others; in a script or in data, what names it.
+One in the library touches only those of them that name what is new there.
 """
 
 import ast
 import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +27,8 @@ NAMED = [
     ),
 ]
 """What a module, a notebook or a script uses where it has the file's name."""
+
+LIBRARY = ROOT / "pe_lib"
 
 
 def differing() -> set[Path]:
@@ -65,12 +70,17 @@ def committed(path: Path) -> str:
 
 
 def acts(source: str) -> str:
-    """What Python runs of a module: comments and strings by themselves do nothing."""
+    """What Python runs of a module."""
+    return ast.dump(bare(source))
+
+
+def bare(source: str) -> ast.Module:
+    """A module without what does nothing: comments and strings by themselves."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
             body[:] = [line for line in body if not is_constant(line)]
-    return ast.dump(tree)
+    return tree
 
 
 def is_constant(line: ast.stmt) -> bool:
@@ -79,13 +89,73 @@ def is_constant(line: ast.stmt) -> bool:
 
 
 def changed_notebooks() -> list[Path]:
-    """The notebooks that differ, or rest on a file whose change can be felt."""
+    """The notebooks that differ, or rest on a change that can be felt."""
     differ = touching()
     pages = sorted(ROOT.glob("book/[a-z]*/[a-z]*.ipynb"))
     pages = [path for path in pages if not path.name.endswith(".failed.ipynb")]
-    return [
-        path for path in pages if path in differ or differ & file_dependencies(path)
-    ]
+    return [path for path in pages if path in differ or rests_on(path, differ)]
+
+
+def rests_on(path: Path, differ: set[Path]) -> bool:
+    """Whether it imports or reads what differs; of the library, what is new in it."""
+    files = {path, *file_dependencies(path)}
+    library = {file for file in files if file.is_relative_to(LIBRARY)}
+    if not differ & files <= library:
+        return True
+    new = new_names(frozenset(differ & library))
+    names = {name for file, name in new if file in files}
+    return any(names & said(file) for file in files - library)
+
+
+@cache
+def new_names(differ: frozenset[Path]) -> set[tuple[Path, str]]:
+    """What the library defines otherwise in these files, or by what they define so."""
+    found = {(path, path.name) for path in differ}  # as classes name scripts
+    for path in (path for path in differ if path.suffix == ".py"):
+        old = {} if is_new_or_gone(path) else definitions(committed(path))
+        new = definitions(path.read_text(encoding="utf-8") if path.exists() else "")
+        other = {name for name in old | new if old.get(name) != new.get(name)}
+        found |= {(path, name) for name in (old | new if "" in other else other)}
+    before = set[tuple[Path, str]]()
+    while before != found:
+        before = {*found}
+        for path in LIBRARY.rglob("*.py"):
+            its = definitions("".join(sources(path)))
+            near = {path, *file_dependencies(path)}
+            names = {name for file, name in found if file in near}
+            users = {name for name, (_, says) in its.items() if says & names}
+            found |= {(path, name) for name in (its if "" in users else users)}
+    return found
+
+
+@cache
+def said(path: Path) -> set[str]:
+    """What a notebook or a module says."""
+    return said_in(parsed(path))
+
+
+@cache
+def definitions(source: str) -> dict[str, tuple[str, set[str]]]:
+    """How a module defines each name, and what it says there; the rest is under ""."""
+    found = defaultdict[str, list[ast.AST]](list)
+    for node in bare(source).body:
+        for part in node.body if isinstance(node, ast.With) else [node]:
+            if isinstance(part, ast.Import | ast.ImportFrom):
+                origin = ast.Constant(getattr(part, "module", ""))
+                for alias in part.names:
+                    found[alias.asname or alias.name] += [alias, origin]
+            elif isinstance(part, ast.FunctionDef | ast.ClassDef):
+                found[part.name].append(part)
+            else:
+                for name in stored_in(part) or {""}:
+                    found[name].append(part)
+    return {
+        name: (
+            "".join(map(ast.dump, parts)),
+            said_in(node for part in parts for node in ast.walk(part)),
+        )
+        for name, parts in found.items()
+    }
 
 
 @cache
@@ -118,29 +188,9 @@ def imports(path: Path) -> set[Path]:
             found |= {module(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                found |= origins(path, node.module or "", alias)
+                within = module(f"{node.module}.{alias.name}")
+                found.add(within or module(node.module or ""))
     return {file for file in found if file is not None}
-
-
-def origins(path: Path, package: str, alias: ast.alias) -> set[Path | None]:
-    """Where a name comes from; of a package used as `package.name`, these names."""
-    file = origin(package, alias.name)
-    if file is None or file.name != "__init__.py":
-        return {file}
-    name = alias.asname or alias.name
-    dotted = [
-        node.attr
-        for node in parsed(path)
-        if isinstance(node, ast.Attribute) and is_name(node.value, name)
-    ]
-    if len(dotted) < sum(is_name(node, name) for node in parsed(path)):
-        return {file}  # handed on whole
-    return {origin(f"{package}.{alias.name}", word) for word in dotted}
-
-
-def is_name(node: ast.AST, name: str) -> bool:
-    """Whether this is that name."""
-    return isinstance(node, ast.Name) and node.id == name
 
 
 @cache
@@ -168,18 +218,20 @@ def module(name: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-@cache
-def origin(package: str, name: str) -> Path | None:
-    """The file that defines a name: a package hands on what it imports."""
-    file = module(package)
-    if (itself := module(f"{package}.{name}")) or file is None:
-        return itself
-    for node in parsed(file) if file.name == "__init__.py" else ():
-        if isinstance(node, ast.ImportFrom):
-            handed_on = {alias.name: node.module or "" for alias in node.names}
-            if name in handed_on:
-                return origin(handed_on[name], name)
-    return file
+def said_in(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names in code, and its strings: what is defined may be meant by either."""
+    return {
+        word
+        for node in nodes
+        for field in ("id", "attr", "name", "value")
+        if isinstance(word := getattr(node, field, None), str)
+    }
+
+
+def stored_in(statement: ast.stmt) -> set[str]:
+    """The names to which a module gives a value there."""
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def git(*words: str) -> str:

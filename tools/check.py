@@ -1,11 +1,12 @@
 """Test what differs from the last commit: `make check` runs it after the linters.
 
 Of the notebooks and the tests those that changed and those that rest on what changed,
-and the tests of a room of the library that did; of the tests that read or open every
+and those of the drawings where a script did; of the tests that read or open every
 page what they say of changed pages; of those that call every public function what they
-say of changed modules; of the house all, the wheel where the library changed. Notebooks
-whose code changed also run with their values at the ends of their ranges. A docstring
-alone runs what reads it, and the script of a drawing neither the wheel nor the site.
+say of changed modules; of the house what a change can touch, the wheel where a file of
+the library is new or gone. Notebooks whose code changed also run with their values at
+the ends of their ranges. A docstring alone runs what reads it, and the script of a
+drawing not the site.
 """
 
 import subprocess
@@ -18,8 +19,8 @@ from tools.changes import (
     changed_notebooks,
     computes_anew,
     differing,
-    file_dependencies,
     is_new_or_gone,
+    rests_on,
     touching,
 )
 
@@ -29,8 +30,11 @@ READ -= {KEPT}
 CELLS = ROOT / "tests/book/test_cells.py"
 OPENED = {ROOT / "tests/website/test_site.py"}
 WHEEL = ROOT / "tests/house/test_wheel.py"
+KERNELS = ROOT / "tests/house/test_kernels.py"
 SITE = ("live", "manuscript", "website")
 """The rooms that show a drawing as it is: not tested anew where its script changed."""
+BY_PAGE = {CELLS, ROOT / "tests/book/test_exercises.py"}
+"""What takes the library through pages, which a change of the library executes."""
 CALLED = [ROOT / "tests/book/test_book.py", ROOT / "tests/core/test_arguments.py"]
 MAKES_PAGES = ("manuscript", "website")
 ALONE = ["-n0"]
@@ -43,18 +47,20 @@ def touched() -> list[list[str]]:
     """What to hand to pytest, run by run."""
     differ, felt, notebooks = differing(), touching(), changed_notebooks()
     library = {path for path in felt if path.is_relative_to(ROOT / "pe_lib")}
-    rooms = {path.parent.name for path in library}
-    scripts = {p for p in library if p.suffix != ".py" and not is_new_or_gone(p)}
+    drawn = {path for path in library if path.suffix != ".py"}
+    scripts = {path for path in drawn if not is_new_or_gone(path)}
+    unseen = dict.fromkeys(BY_PAGE, library) | {
+        path: scripts for room in SITE for path in ROOT.glob(f"tests/{room}/*.py")
+    }
     plans = {*(ROOT / "course").glob("**/*.yml")} & differ
     tests = {
         path
         for path in ROOT.glob("tests/*/test_*.py")
         if path in differ
-        or (felt - scripts if path.parent.name in SITE else felt)
-        & file_dependencies(path)
-        or (felt and path.parent.name == "house" and path != WHEEL)
-        or (library - scripts and path == WHEEL)
-        or path.parent.name in rooms
+        or rests_on(path, felt - unseen.get(path, set()))
+        or (felt and path.parent.name == "house" and path not in (KERNELS, WHEEL))
+        or (path == WHEEL and any(map(is_new_or_gone, library)))
+        or (drawn and path.parent.name == "explorers")
         or (plans and path.parent.name == "course")
     }
     documented = {

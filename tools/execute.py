@@ -1,10 +1,10 @@
 """Execute notebooks in place and keep only what is the same on every machine.
 
     python -m tools.execute book/sinusoidal/formula.ipynb ...
-    python -m tools.execute --changed          those that a change touches
+    python -m tools.execute                    those that a change touches
 
 A file is written only if it changes. It prints which stored outputs changed; where the
-notebook's own source did not, they stay as they were unless the variable ACCEPT is 1.
+notebook's own code did not, they stay as they were unless the variable ACCEPT is 1.
 A notebook that fails, or that prints a warning, stays as it was; beside it lies
 ``<name>.failed.ipynb``, as far as it came.
 
@@ -12,7 +12,6 @@ The figure of the cell tagged ``cover`` is also stored as website/static/cover.s
 the README and the index.
 """
 
-import argparse
 import os
 import sys
 from pathlib import Path
@@ -23,7 +22,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools import arithmetic
-from tools.changes import ROOT, changed_notebooks, git
+from tools.changes import ROOT, changed_notebooks, computes_anew
 
 COVER = ROOT / "website/static/cover.svg"
 SECONDS = 1200
@@ -68,9 +67,13 @@ def execute(path: Path) -> str:
     different = differing_outputs(nbformat.reads(old, as_version=4), notebook)
     for number in different:
         print(f"{path}: the output of its code cell {number} changed", flush=True)
-    if different and not is_edited(path, notebook) and os.environ.get("ACCEPT") != "1":
+    if (
+        different
+        and not computes_anew(path.resolve())
+        and os.environ.get("ACCEPT") != "1"
+    ):
         nbformat.write(notebook, failed)
-        return "its outputs changed, its source did not; to store them: ACCEPT=1"
+        return "its outputs changed, its code did not; to store them: ACCEPT=1"
     new = nbformat.writes(notebook) + "\n"
     if new != old:
         path.write_text(new, encoding="utf-8")
@@ -95,15 +98,6 @@ def differing_outputs(old: NotebookNode, new: NotebookNode) -> list[int]:
     return [number for number, (one, other) in pairs if one != other]
 
 
-def is_edited(path: Path, notebook: NotebookNode) -> bool:
-    """Whether its cells are others than at the last commit."""
-    name = Path(os.path.relpath(path, ROOT)).as_posix()
-    if name not in git("ls-tree", "-r", "--name-only", "HEAD").splitlines():
-        return True
-    committed = nbformat.reads(git("show", f"HEAD:{name}"), as_version=4)
-    return [c.source for c in committed.cells] != [c.source for c in notebook.cells]
-
-
 def normalise(notebook: NotebookNode) -> None:
     """Drop what depends on the editor, the kernel or the machine."""
     about = {
@@ -124,11 +118,7 @@ def warnings(notebook: NotebookNode) -> str:
 
 def main() -> int:
     """Execute what is named; the others also if one fails."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path)
-    parser.add_argument("--changed", action="store_true", help="since the last commit")
-    options = parser.parse_args()
-    paths = options.notebooks + (changed_notebooks() if options.changed else [])
+    paths = [Path(name) for name in sys.argv[1:]] or changed_notebooks()
     arithmetic.pin(arithmetic.DRAWN)
     failures = {path: failure for path in paths if (failure := execute(path))}
     for path, failure in failures.items():

@@ -77,7 +77,8 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line of text."""
     drawn = _drawn(node.astext(), node, display=False)
     if "after" in node or "before" in node:
-        tied = f"{node.get('before', '')}{drawn}{node.get('after', '')}"
+        # &#8288;: no line begins with what follows a formula
+        tied = f"{node.get('before', '')}{drawn}&#8288;{node.get('after', '')}"
         short = drawn.count('class="base"') < 3
         drawn = f'<span class="unbroken">{tied}</span>' if short else tied
     self.body.append(f'<span class="math">{drawn}</span>')

@@ -112,9 +112,12 @@ class Ensemble(Transformer):
         buckets = self._one_hot[:, rows][:, :, rows].flatten(1)
         bias = self._bias[:, :, rows][..., rows]
         learned = (self.bucket_bias @ buckets) * self._t5
-        cos, sin = (x[..., rows, :] for x in self._angles)
+        angles = None
+        if any(scheme.rotary for scheme in self.schemes):
+            cos, sin = (x[..., rows, :] for x in self._angles)
+            angles = cos, sin
         return Positions(
-            codes[:, None], (cos, sin), (bias + learned.view_as(bias))[:, None]
+            codes[:, None], angles, (bias + learned.view_as(bias))[:, None]
         )
 
     def _each(self, of_schemes: list[float] | list[bool]) -> Tensor:

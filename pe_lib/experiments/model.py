@@ -133,8 +133,9 @@ class Transformer(nn.Module):
         own = torch.zeros(()) if positions.codes is None else positions.codes
         x = x + own
         for layer in range(self.layers):
-            weights = self._weights(layer, x, own, positions, intervention)
-            x = x + self._mixed(layer, weights, x)
+            y = self._normed(x)
+            weights = self._weights(layer, y, own, positions, intervention)
+            x = x + self._mixed(layer, weights, y)
             if self.hidden:
                 y = torch.relu(self._affine(f"up{layer}", self._normed(x)))
                 x = x + self._affine(f"down{layer}", y)
@@ -143,20 +144,19 @@ class Transformer(nn.Module):
     def _weights(
         self,
         layer: int,
-        x: Tensor,
+        y: Tensor,
         own: Tensor,
         positions: Positions,
         intervention: Intervention,
     ) -> Tensor:
-        """The weights [members, texts, heads, n, n] of a layer."""
+        """The weights [members, texts, heads, n, n] of a layer, of normed tokens."""
         bias, angles = positions.bias, positions.angles
         if layer == 0 and intervention.between_codes is not None:
             M = torch.from_numpy(intervention.between_codes - score_matrix(self))
             new = (own @ M.float() @ own.mT).unsqueeze(2)
             bias = new if bias is None else bias + new
         query, key = (
-            self._heads(self._affine(f"{name}{layer}", self._normed(x)))
-            for name in ("query", "key")
+            self._heads(self._affine(f"{name}{layer}", y)) for name in ("query", "key")
         )
         return attention_weights(
             layer,
@@ -167,9 +167,9 @@ class Transformer(nn.Module):
             intervention=intervention,
         )
 
-    def _mixed(self, layer: int, weights: Tensor, x: Tensor) -> Tensor:
-        """What attention adds to the tokens."""
-        value = self._heads(self._affine(f"value{layer}", self._normed(x)))
+    def _mixed(self, layer: int, weights: Tensor, y: Tensor) -> Tensor:
+        """What attention adds to the tokens, of normed ones."""
+        value = self._heads(self._affine(f"value{layer}", y))
         mixed = (weights @ value).transpose(2, 3).flatten(3)
         return self._affine(f"out{layer}", mixed)
 

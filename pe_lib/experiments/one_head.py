@@ -62,12 +62,14 @@ class OneHead(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores [..., n, n] of the words' vectors x [..., n, 32]."""
-        n = x.shape[-2]
         if self.encoding == "added":
-            x = x + codes(n)
-        query, key = times(x, self.Wq), times(x, self.Wk)
+            x = x + codes(x.shape[-2])
+        return self.compared(x @ self.Wq, x @ self.Wk)
+
+    def compared(self, query: Tensor, key: Tensor) -> Tensor:
+        """Scores [..., n, n] of queries and keys [..., n, 32], not yet rotated."""
         if self.encoding == "rotary":
-            angles = rotary_angles(n, WIDTH)
+            angles = rotary_angles(query.shape[-2], WIDTH)
             query, key = (rotate(y, *angles, "interleaved") for y in (query, key))
         scores: Tensor = query @ key.mT / WIDTH**0.5
         return scores
@@ -79,13 +81,6 @@ class OneHead(nn.Module):
             scores = self.scores(x)
         guess: Tensor = scores.softmax(-1) @ x @ self.U.T
         return guess
-
-
-def times(x: Tensor, W: Tensor) -> Tensor:
-    """x W; where W has an axis of models, each has its own texts [models, texts, n]."""
-    if W.ndim == 2:
-        return x @ W
-    return torch.bmm(x.flatten(1, 2), W).view(*x.shape[:3], W.shape[-1])
 
 
 def codes(n: int) -> Tensor:
@@ -121,7 +116,8 @@ def side_by_side(
     """What :func:`trained` gives for each seed, but for rounding; two in half the time.
 
     Their texts differ in length: the shorter are filled up with words that nobody
-    attends to or is asked for.
+    attends to or is asked for. What the weights make of a word is computed once a step,
+    not for each place where it stands.
     """
     random = [torch.Generator().manual_seed(seed) for seed in seeds]
     models = [OneHead(generator, encoding) for generator in random]
@@ -137,9 +133,19 @@ def side_by_side(
             texts[:, : lengths[-1]] = drawn
         words, n = words[..., : max(lengths)], torch.tensor(lengths)[:, None]
         there = torch.arange(words.shape[-1]) < n
-        x = times(functional.one_hot(words, WORDS).float(), whole.E)
-        scores = whole.scores(x).masked_fill(~there[:, None, None], -torch.inf)
-        guess = scores.softmax(-1) @ times(x, whole.U.mT)
+        which = functional.one_hot(words, WORDS).float().flatten(1, 2)
+
+        def at_places(W: Tensor) -> Tensor:
+            return torch.bmm(which, whole.E @ W).view(*words.shape, W.shape[-1])
+
+        query, key = at_places(whole.Wq), at_places(whole.Wk)
+        if encoding == "added":
+            P = codes(words.shape[-1])
+            query = query + (P @ whole.Wq)[:, None]
+            key = key + (P @ whole.Wk)[:, None]
+        hidden = torch.where(there, 0.0, -torch.inf)[:, None, None]
+        scores = whole.compared(query, key) + hidden
+        guess = scores.softmax(-1) @ at_places(whole.U.mT)
         losses = functional.cross_entropy(
             guess[..., 1:, :].flatten(0, 2), words[..., :-1].flatten(), reduction="none"
         )

@@ -1,18 +1,18 @@
-// A rotary score: the arrows of a query and of a key, each turned by its position.
+// A rotary score: the hands of a query and of a key, each turned by its position.
 {
-  const SPEED = 0.5, BEGINS = { key: 0.35, query: 1.25 }, R = 118, LAST = 28, MOST = 25, ALONG = 440 / LAST;
+  const BEGINS = { key: 0.35, query: 1.25 }, R = 118, LAST = 28, MOST = 25, ALONG = 440 / LAST;
   const place = (t) => 34 + 19 * t;
   const tile = (t, kind, y, word, inside) =>
     group(moved(place(t), 330), path("edge", `M0 ${y < 0 ? "0V-15" : "0V40"}`), box(kind, -54, y, 108, 42, 8), text(-14, y + 28, word, inside), group(`translate(37 ${y + 21}) scale(0.8)`, path(inside ? "arrow" : "ink", ARROW)));
 
   drawings.rotary = {
     size: [600, 515],
-    alt: "Above, a dial with two arrows, the query of York and the key of old, and the angle between them; beside it a needle that shows their score. Below, a line of positions with the two words on it.",
-    goal: "Move both words as far as you like. Then find a way to change the score.",
+    alt: "Above, a dial with two hands, one that ends in a dot, the query of York, and a pale one, the key of old, and the angle between them; beside it a needle that shows their score. Below, a line of positions with the two words on it.",
+    goal: "Move both words to other places. Then find a way to change the score.",
     reward: "<b>A different offset.</b> There is no other way: only the offset between the two words matters, not where they are.",
     start: { query: 16, key: 13, both: false, apart: false },
     view({ query, key, both, apart, last }) {
-      const k = SPEED * key + BEGINS.key, q = SPEED * query + BEGINS.query, gap = positive(q - k), score = Math.cos(gap);
+      const k = key + BEGINS.key, q = query + BEGINS.query, gap = positive(q - k), score = Math.cos(gap);
       const wedge = `M0 0L${at(...tip(k, 54))}A54 54 0 ${+(gap > TURN / 2)} 1 ${at(...tip(q, 54))}Z`, [x, y] = tip(0.8 * score, 74);
       const scale = [-1, 0, 1].map((v) => {
         const [[x, y], [out, up]] = [74, 94].map((far) => tip(0.8 * v, far));

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, sin, where
 
 from pe_lib._exact_angles import RADIANS
 from pe_lib.nn._arguments import with_float64
@@ -60,7 +60,7 @@ def codes_at(
         if fraction:
             small = small + (at - whole) * (step + rest)
     behind = (angle < -QUARTER) | (angle >= QUARTER)
-    sine = torch.sin(RADIANS * (torch.where(behind, angle + HALF, angle) + small))
-    codes = torch.where(behind, -sine, sine)
-    codes = codes if dtype == torch.float64 else codes.float().to(dtype)
+    sine = sin(RADIANS * (where(behind, angle + HALF, angle) + small))
+    codes = where(behind, -sine, sine)
+    codes = codes if dtype == codes.dtype else codes.float().to(dtype)
     return codes.to(positions[0].device)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, cat, stack
 
 from pe_lib.beyond.rotary import _as_layout
 from pe_lib.nn._arguments import as_turning, is_traced
@@ -50,8 +50,8 @@ def row_of(cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     cosine, and the one half a head away by a sine with its sign.
     """
     if layout == "interleaved":
-        return torch.stack((cos, sin), -1).flatten(-2)
-    return torch.cat((cos, cos, -sin, sin), -1)
+        return stack((cos, sin), -1).flatten(-2)
+    return cat((cos, cos, -sin, sin), -1)
 
 
 def parts_of(row: Tensor, layout: str, traced: bool) -> Sequence[Tensor]:
@@ -79,7 +79,7 @@ def rotate_by(x: Tensor, parts: Sequence[Tensor], layout: str, traced: bool) -> 
         turned = _by_formula(layout, turns, *parts)
     else:
         turned = _rounded(turns, parts, _neighbours if neighbours else _halves)
-    return torch.cat((turned, x[..., width:]), -1) if more else turned
+    return cat((turned, x[..., width:]), -1) if more else turned
 
 
 def _rounded(x: Tensor, parts: Sequence[Tensor], turn: Callable[..., Tensor]) -> Tensor:
@@ -103,7 +103,7 @@ def _rounded(x: Tensor, parts: Sequence[Tensor], turn: Callable[..., Tensor]) ->
     blocks = zip(*(torch.split(part, rows, -2) for part in (x, *parts)), strict=True)
     if torch.is_grad_enabled():
         done = [turn(block.type(wide), *few).type(x.dtype) for block, *few in blocks]
-        return torch.cat(done, -2)
+        return cat(done, -2)
     out = torch.empty_like(x)
     for into, (block, *few) in zip(torch.split(out, rows, -2), blocks, strict=True):
         into.copy_(turn(block.type(wide), *few))
@@ -134,5 +134,5 @@ def _by_formula(layout: str, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     a, b = wide.chunk(2, -1) if halves else (wide[..., 0::2], wide[..., 1::2])
     both = a * cos - b * sin, b * cos + a * sin
     if halves:
-        return torch.cat([part.to(x.dtype) for part in both], -1)
-    return torch.stack(both, -1).flatten(-2).to(x.dtype)
+        return cat([part.to(x.dtype) for part in both], -1)
+    return stack(both, -1).flatten(-2).to(x.dtype)

@@ -1,6 +1,6 @@
-"""Links to a section, a figure, an exercise or a claim: each leads to one.
+"""Links to a page, a section, a figure, an exercise or a claim: each leads to one.
 
-Links to files and to functions are followed in the strict build of the site.
+Links to other files and to functions are followed in the strict build of the site.
 """
 
 import re
@@ -17,12 +17,14 @@ LABELS |= {f"{kind}-{claim}" for kind in ("claim", "ledger") for claim in BOOK.c
 
 
 def is_lost(page: Page, address: str) -> bool:
-    """A file's heading that it lacks, or a label that no page has."""
+    """A page that is not there, a heading that it lacks, a label that no page has."""
     file, _, anchor = address.partition("#")
     if not file:
         return bool(anchor) and anchor not in LABELS | headings(page).keys()
     other = BOOK.pages.get(page.named(re.sub(r"\.(ipynb|md)$", "", file)))
-    return bool(anchor) and (other is None or anchor not in headings(other))
+    if other is None:
+        return bool(anchor) or file.endswith(".ipynb")
+    return bool(anchor) and anchor not in headings(other)
 
 
 @pytest.mark.parametrize("page", BOOK.pages.values(), ids=BOOK.pages.keys())
@@ -41,6 +43,7 @@ def test_each_link_leads_to_a_section(page: Page) -> None:
     [
         ("normalised.ipynb#how-the-length-shows", True),
         ("nowhere.ipynb#deeper", True),
+        ("nowhere.ipynb", True),
         ("#fig-nowhere", True),
         ("normalised.ipynb#deeper", False),
         ("normalised.ipynb", False),

@@ -8,7 +8,6 @@ import torch
 
 from pe_lib.experiments import training
 from pe_lib.experiments.kept import by_scheme
-from pe_lib.experiments.loop import fit
 from pe_lib.experiments.schemes import SCHEMES, Scheme
 from pe_lib.experiments.tasks import TASKS, Task
 from pe_lib.experiments.training import fit_ensemble, train
@@ -97,32 +96,6 @@ def test_a_new_task_is_welcome():
     rows = train(task, ["none"], steps=60, seeds=1)
     assert [(row.task, row.accuracy) for row in rows] == [("three", 1.0)]
     assert task.name not in TASKS
-
-
-# The loop
-
-
-def parabola(steps, rate, **more):
-    """Where Adam takes two numbers that have their lowest loss at 3 and -3."""
-    x = torch.nn.Parameter(torch.zeros(2, 1, 1))
-    wanted = torch.tensor([3.0, -3.0])[:, None, None]
-    losses = fit([x], lambda _: (x - wanted).square(), steps, rate, **more)
-    return x.detach().flatten(), torch.stack(losses).flatten(1)
-
-
-def test_the_loop_takes_steps_as_long_as_the_schedule_says():
-    """Adam's first steps are as long as its rate, whatever the gradient is."""
-    x, losses = parabola(1, 0.5)  # the first of 50 steps of warming up
-    np.testing.assert_allclose(x, [0.01, -0.01], rtol=1e-5)
-    assert losses.tolist() == [[9, 9]]
-    x, _ = parabola(300, 0.1)
-    np.testing.assert_allclose(x, [3, -3], atol=0.01)
-
-
-def test_a_member_with_a_smaller_rate_takes_a_part_of_each_step():
-    shares = torch.tensor([1.0, 0.25])[:, None, None]
-    x, _ = parabola(1, 0.5, shares=shares)
-    np.testing.assert_allclose(x, [0.01, -0.0025], rtol=1e-5)
 
 
 def test_positions_reach_training_and_tests():

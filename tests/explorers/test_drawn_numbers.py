@@ -379,12 +379,12 @@ def test_rotary():
     pairs = [(k, q) for k, q in combinations(range(29), 2) if q - k <= 25]
     for key, query in pairs:
         shown = view("rotary", query=query, key=key)
-        k, q = apply_rotary(arrows, [key, query], frequencies=[0.5])
-        turned(shown, [0.5 * key + 0.35, 0.5 * query + 1.25])
+        k, q = apply_rotary(arrows, [key, query], frequencies=[1])
+        turned(shown, [key + 0.35, query + 1.25])
         _, needle, *_ = re.findall('"ink" d="([^"]*)', shown.svg)
         lean = 0.8 * q @ k
         says(needle, 496, 190, 496 + 74 * np.sin(lean), 190 - 74 * np.cos(lean))
-        gap = 0.5 * (query - key) + 0.9
+        gap = query - key + 0.9
         says(shown.sentence, query, key, query - key, np.degrees(gap) % 360, q @ k)
         near(q @ k, np.cos(gap), 1e-9)
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_notebook
 
 from tools import changes, check
 from tools import execute as execution
-from tools.changes import ROOT, file_dependencies
+from tools.changes import ROOT
 from tools.execute import execute
 
 
@@ -18,11 +18,14 @@ def stored(path: Path, *sources: str) -> Path:
     return path
 
 
-def test_a_failed_notebook_stays(tmp_path: Path) -> None:
+def test_a_failed_notebook_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Beside it lies another, as far as it came; it goes when all is right again.
 
     Of a page's metadata the description stays; what an editor adds goes.
     """
+    monkeypatch.setattr(execution, "computes_anew", lambda _: True)
     path = stored(tmp_path / "a.ipynb", "print(3)", "assert 0, 'no'", "1 / 0")
     before, failed = path.read_bytes(), tmp_path / "a.failed.ipynb"
     assert execute(path) == "AssertionError: no"
@@ -38,12 +41,27 @@ def test_a_failed_notebook_stays(tmp_path: Path) -> None:
     assert execute(path) == "1\n"
 
 
-def test_a_notebook_rests_on_what_it_imports(tmp_path: Path) -> None:
-    """Also through a package that hands a name on; not on all of the package."""
-    path = stored(tmp_path / "a.ipynb", "from pe_lib import sinusoidal_table")
-    names = {file.name for file in file_dependencies(path)}
-    assert {"table.py", "frequencies.py"} <= names
-    assert "scorecards.py" not in names and "plotting.py" not in names
+@pytest.mark.parametrize(
+    ("code", "rests"),
+    [
+        ("from pe_lib import sinusoidal_table", True),
+        ("from pe_lib import frequencies as f\nf.angular_frequencies(4)", True),
+        ("from pe_lib import frequencies\nfrequencies.SPACINGS", False),
+        ("from pe_lib.attention import softmax", False),
+        ("angular_frequencies = 3", False),
+        ("from pe_lib import frequencies\ngetattr(frequencies, 'wavelengths')", True),
+        ("from pe_lib.experiments import training\ntraining.train", True),
+    ],
+)
+def test_a_notebook_rests_on_what_it_names(
+    code: str, rests: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also through other modules, and a package that hands a name on."""
+    path = ROOT / "pe_lib/frequencies.py"
+    before = path.read_text("utf-8").replace("def angular_frequencies(", "def old(")
+    monkeypatch.setattr(changes, "committed", lambda _: before)
+    changes.new_names.cache_clear()
+    assert changes.rests_on(stored(tmp_path / "a.ipynb", code), {path}) == rests
 
 
 BEFORE = """
@@ -88,33 +106,16 @@ def test_outputs_of_an_untouched_notebook_are_not_replaced_unasked(
     value.write_text("SEEN = 3")
     late = "if SEEN > 3:\n    print('late')"
     path = stored(tmp_path / "a.ipynb", "from value import SEEN\nSEEN", late)
+    monkeypatch.setattr(execution, "computes_anew", lambda _: True)
     assert execute(path) == ""
     before = path.read_bytes()
     value.write_text("SEEN = 2 + 2")  # longer: a compiled file is told by its size
-    monkeypatch.setattr(execution, "is_edited", lambda *_: False)
+    monkeypatch.setattr(execution, "computes_anew", lambda _: False)
     assert "ACCEPT=1" in execute(path) and path.read_bytes() == before
     printed = capsys.readouterr().out
     assert "its code cell 1 changed" in printed and "its code cell 2 changed" in printed
     monkeypatch.setenv("ACCEPT", "1")
     assert execute(path) == "" and "4" in path.read_text()
-
-
-def test_a_notebook_is_edited_where_its_cells_are_others_than_committed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A new one is; outputs alone are no edit."""
-    path = stored(tmp_path / "a.ipynb", "1")
-    committed = path.read_text()
-    monkeypatch.setattr(execution, "ROOT", tmp_path)
-    monkeypatch.setattr(
-        execution, "git", lambda word, *_: {"ls-tree": "a.ipynb"}.get(word, committed)
-    )
-    notebook = nbformat.read(path, 4)
-    notebook.cells[0].outputs = [new_output("stream", text="2")]
-    assert not execution.is_edited(path, notebook)
-    notebook.cells[0].source = "1 + 1"
-    assert execution.is_edited(path, notebook)
-    assert execution.is_edited(tmp_path / "b.ipynb", notebook)
 
 
 def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
@@ -123,6 +124,9 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
         monkeypatch.setattr(check, name, lambda: {ROOT / changed})
     monkeypatch.setattr(changes, "touching", lambda: {ROOT / changed})
     monkeypatch.setattr(check, "computes_anew", lambda _: True)
+    for module in (changes, check):
+        monkeypatch.setattr(module, "is_new_or_gone", lambda path: path.suffix == ".py")
+    changes.new_names.cache_clear()
     return check.touched()
 
 
@@ -135,6 +139,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
         ("pe_lib/frequencies.py", "frequencies. or test_every_public_name"),
         ("pe_lib/frequencies.py", "tests/house/test_import.py"),
         ("pe_lib/check/maker.py", "tests/house/test_wheel.py"),
+        ("tests/kernels.py", "tests/house/test_kernels.py"),
         ("book/problem/adding.ipynb", "tests/house/test_arrows.py"),
         ("pe_lib/explorers/__init__.py", "book/beyond/images.ipynb"),
         ("pe_lib/explorers/dial.py", "tests/explorers/test_drawings.py"),
