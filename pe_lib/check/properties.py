@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from pe_lib.check.call import (
     Array,
@@ -22,7 +22,7 @@ from pe_lib.check.call import (
     some,
 )
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import NEAR, PLAIN, Reader, tensors_in
+from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
 from pe_lib.check.rows import repeated
 
@@ -202,41 +202,15 @@ def dtype(r: Reader) -> Found:
                 return
 
 
-class OneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A device without memory, in whose place zeros are reckoned with.
+class OneDevice(TorchFunctionMode):
+    """Without memory an embedding does not ask where its indices are."""
 
-    PyTorch's own way to do without numbers loads a compiler first.
-    """
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # to skip it, PyTorch would load it
-
-    def __torch_dispatch__(
+    def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        kwargs, given = kwargs or {}, [*tensors_in([args, kwargs])]
-        where = {t.device.type for t in given if t.ndim or t.is_meta}
-        name, device = func.overloadpacket.__name__, kwargs.get("device")
-        onto = torch.device(device).type if device else max(where, default="cpu")
-        if "meta" not in {*where, onto} or func.is_view or name == "_to_copy":
-            return func(*args, **kwargs)
-        only = args[0].is_meta if name in ("index", "index_put_") else name == "copy_"
-        if len(where) > 1 and not only:
-            raise RuntimeError(f"{name} of tensors on more than one device")
-        if name == "_local_scalar_dense":
-            raise NotImplementedError("a number is asked for, and there is none")
-        if func._schema.is_mutable:
-            return args[0]
-        here = {**kwargs, "device": "cpu"} if device else kwargs
-        found = func(*tree_map(zeros, args), **tree_map(zeros, here))
-        return tree_map(lambda y: y.to(onto) if isinstance(y, Tensor) else y, found)
-
-
-def zeros(t: Any) -> Any:
-    """As many on the CPU, of one number in memory."""
-    is_meta = isinstance(t, Tensor) and t.is_meta
-    return torch.zeros((), dtype=t.dtype).expand(t.shape) if is_meta else t
+        if func is functional.embedding and args[0].device != args[1].device:
+            raise RuntimeError("embedding of tensors on more than one device")
+        return func(*args, **(kwargs or {}))
 
 
 def device(r: Reader) -> Found:
@@ -246,7 +220,7 @@ def device(r: Reader) -> Found:
         call = r.call(device="meta", history=history)
         try:
             module = r.module(call)
-            with torch.no_grad(), OneDevice():  # type: ignore[no-untyped-call]
+            with torch.no_grad(), OneDevice():
                 r.tensor(module, call)
         except ForeignError as error:
             why = f"{error}"
