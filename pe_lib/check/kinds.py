@@ -24,11 +24,10 @@ class Added(Reader):
         calls = self.call(content=3), self.call(content=4)
         x, other = (self.x(call) for call in calls)
         with torch.no_grad():
-            asked = [
+            none, once, then = (
                 self.tensor(self.module(calls[0]), calls[0], y.clone())[:, 0]
                 for y in (0 * x, x, other)
-            ]
-        none, once, then = asked
+            )
         seen = none.isfinite() & (x.abs() > 0.1) & (other.abs() > 0.1)
         if not seen.any():
             return "sum"  # what is NaN is told elsewhere

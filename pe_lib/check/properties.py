@@ -183,13 +183,8 @@ def writes(r: Reader) -> Found:
 def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
     plain, wide, low = torch.float32, torch.float64, torch.bfloat16
-    for kind, cast in (
-        (plain, None),
-        (wide, wide),
-        (low, low),
-        (wide, None),
-        (low, None),
-    ):
+    asked = (plain, None), (wide, wide), (low, low), (wide, None), (low, None)
+    for kind, cast in asked:
         call = r.call(dtype=kind, cast=cast)
         with contextlib.suppress(ForeignError), torch.no_grad():
             found = r.tensor(r.module(call), call).dtype

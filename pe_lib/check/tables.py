@@ -20,11 +20,8 @@ def told_rows(r: Reader) -> Found:
     if r.trained:
         begins = f", begins as {g.words}" if g and g.agrees.all() else ""
         r.recognised = Recognised(f"trained encodings{begins}")
-        own = max(
-            (p.numel() for p in r.begun.parameters() if p.requires_grad and p.any()),
-            default=0,
-        )
-        if begins and own >= codes.size:
+        own = [p for p in r.begun.parameters() if p.requires_grad and p.any()]
+        if begins and any(p.numel() >= codes.size for p in own):
             what = f"Rows of {g.words if g else ''}, and training changes them."
             yield WARNING, what, "register_buffer, where they are meant to stay."
     elif not tells:
@@ -47,7 +44,7 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
     elif moved := elsewhere(codes):
         yield ERROR, moved, "stack(..., -1).flatten(-2), or transpose before reshape."
-    elif drawn(r):
+    elif r.differ(r.rows(r.build(seed=5), r.call()), r.begins(r.call())):
         yield NOTE, "It is drawn at random, and not trained.", ""
     else:
         yield WARNING, "It follows no formula that is known here.", ""
@@ -104,9 +101,3 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
     is_slight = worst < 0.01 and not isinstance(r, Rotary)
     level = WARNING if rows[0] >= PLAIN or is_padding or is_slight else ERROR
     yield level, what, "Compute every number from its position and frequency."
-
-
-def drawn(r: Reader) -> bool:
-    """Whether a module from another seed gives something else."""
-    other = r.rows(r.build(seed=5), r.call())
-    return r.differ(other, r.begins(r.call()))
