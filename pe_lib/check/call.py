@@ -84,12 +84,8 @@ class ShapeError(ForeignError):
         self.came, self.wanted = came, wanted
 
 
-class UnaskedError(Exception):
-    """The call has a field that this module cannot be asked about."""
-
-
 class RefusedError(Exception):
-    """It does not keep to the contract; the message says how."""
+    """It is not to be asked, or not this call; the message says why."""
 
 
 class OwnError(Exception):
@@ -97,30 +93,21 @@ class OwnError(Exception):
 
 
 @contextmanager
-def foreign() -> Iterator[None]:
-    """Around somebody's code: whatever it raises is a ForeignError."""
+def foreign(*, ours: bool = False) -> Iterator[None]:
+    """Around somebody's code: whatever it raises is a ForeignError.
+
+    Around ours, what is raised in no file of theirs is an OwnError.
+    """
     try:
         yield
-    except (ForeignError, RefusedError, UnaskedError):
+    except (ForeignError, RefusedError):
         raise
     except (Exception, SystemExit) as error:
-        raise ForeignError(error) from error
-
-
-@contextmanager
-def guarded() -> Iterator[None]:
-    """Around ours: what is raised in no file of theirs is an OwnError."""
-    try:
-        yield
-    except (ForeignError, RefusedError, UnaskedError):
-        raise
-    except Exception as error:
         told = ForeignError(error)
-        if told.theirs:
+        if told.theirs or not ours:
             raise told from error
-        raise OwnError(
-            f"the checker itself failed, please report it: {told}"
-        ) from error
+        words = f"the checker itself failed, please report it: {told}"
+        raise OwnError(words) from error
 
 
 @contextmanager

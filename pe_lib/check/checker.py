@@ -7,14 +7,7 @@ from torch import nn
 
 from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import properties
-from pe_lib.check.call import (
-    ForeignError,
-    OwnError,
-    RefusedError,
-    UnaskedError,
-    guarded,
-    isolated,
-)
+from pe_lib.check.call import ForeignError, OwnError, RefusedError, foreign, isolated
 from pe_lib.check.kinds import READERS, Added, Rotary
 from pe_lib.check.maker import Maker
 from pe_lib.check.reader import Reader
@@ -42,7 +35,6 @@ def formula(r: Reader) -> Found:
         yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
 
 
-BATCH = next(row for row in RELATIONS if row.name == "batch")
 ROWS = (
     RELATIONS[0],
     properties.x,
@@ -150,22 +142,21 @@ def check(
     name = getattr(make, "__name__", type(make).__name__)
     with isolated():
         try:
-            with guarded():
+            with foreign(ours=True):
                 maker = Maker.of(make, d_model)
                 r = READERS[kind](maker, d_model, offset, positions)
                 nature, called = r.nature, r.called
             if nature == "other":
-                mixed = hold(BATCH, r)
-                if "batch" in chosen and mixed.state == FAILED:
-                    return Report(name, called, None, (mixed,))
+                first = [n for n in chosen if n in ("state", "batch")]
+                if broken := [f for f in run_all(first, r) if f.level == ERROR]:
+                    return Report(name, called, None, (broken[0],))
                 raise RefusedError(
                     "What comes back is no sum of x and its encoding. Check the "
                     "encoding without what follows it, or another kind."
                 )
             found = run_all(chosen, r)
-            name = type(r.first).__name__
-            return Report(name, called, r.recognised, found)
-        except (ForeignError, OwnError, RefusedError, UnaskedError) as error:
+            return Report(type(r.first).__name__, called, r.recognised, found)
+        except (ForeignError, OwnError, RefusedError) as error:
             return Report(name, "", None, (not_called(error, d_model),))
 
 
@@ -204,13 +195,13 @@ def held(row: Any, r: Reader) -> list[Finding]:
         why = "what is wrong with the axes comes first."
         return [Finding(name, UNCHECKED, "", why)]
     try:
-        with guarded():
+        with foreign(ours=True):
             if isinstance(row, Relation):
                 return [hold(row, r)]
             for level, *words in row(r):
                 told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
                 found.append(Finding(name, *told, *words))
-    except (ForeignError, UnaskedError) as error:
+    except ForeignError as error:
         found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
     except OwnError as error:
         found.append(Finding(name, UNCHECKED, "", f"{error}."))

@@ -24,11 +24,10 @@ class Added(Reader):
         calls = self.call(content=3), self.call(content=4)
         x, other = (self.x(call) for call in calls)
         with torch.no_grad():
-            asked = [
+            none, once, then = (
                 self.tensor(self.module(calls[0]), calls[0], y.clone())[:, 0]
                 for y in (0 * x, x, other)
-            ]
-        none, once, then = asked
+            )
         seen = none.isfinite() & (x.abs() > 0.1) & (other.abs() > 0.1)
         if not seen.any():
             return "sum"  # what is NaN is told elsewhere
@@ -73,8 +72,8 @@ class Rotary(Reader):
         """[parts, length, dim, dim] by which queries and keys are multiplied."""
         d = self.width
         n = self.upto(min(READ // 2, max(16, BASIS // d**2))).length
-        basis = torch.eye(d)[:, None, None].expand(-1, 2, n, -1)
-        call = self.call(n, batch=d)
+        basis = torch.eye(d)[:, None, None].expand(-1, 1, n, -1)
+        call = self.call(n, batch=d, heads=1)
         given = [2**i * basis for i in range(self.count)]
         rows = self.rows(self.module(call), call, *given)[:, 0]
         return rows.reshape(d, n, self.count, d).transpose(2, 1, 3, 0)

@@ -41,6 +41,10 @@ def axes(r: Reader) -> Found:
         elif not answer.any():
             what = "Nothing is added: all numbers are 0, and no training changes them."
             fix = "Fill the table."
+        elif not r.differ(r.answer(r.call(7))[0, 0], answer[0, 0, :7]):
+            row = some([f"{n:.3g}" for n in answer[0, 0, 0]])
+            what = f"All positions get one row, in inputs of any length: {row}."
+            fix = "Compute it from the position; angles of whole turns are all alike."
         yield ERROR, what, fix
     if isinstance(r, Rotary) and len(r.parts) > 1:
         for name, m in zip(r.parts[:2], r.matrices, strict=False):
@@ -179,13 +183,8 @@ def writes(r: Reader) -> Found:
 def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
     plain, wide, low = torch.float32, torch.float64, torch.bfloat16
-    for kind, cast in (
-        (plain, None),
-        (wide, wide),
-        (low, low),
-        (wide, None),
-        (low, None),
-    ):
+    asked = (plain, None), (wide, wide), (low, low), (wide, None), (low, None)
+    for kind, cast in asked:
         call = r.call(dtype=kind, cast=cast)
         with contextlib.suppress(ForeignError), torch.no_grad():
             found = r.tensor(r.module(call), call).dtype
@@ -281,6 +280,9 @@ def _of_x(r: Reader) -> Found:
         want = (weights * (two - one)).sum().detach()
         if abs(got - want) > 0.02 * (abs(want) + 0.01):
             what = f"No gradient of the {name} reaches what it is given."
+            if got:
+                what = f"The gradient of the {name} is wrong: along a small step they"
+                what += f" change by {want:.3g}, and it says {got:.3g}."
             yield ERROR, what, "Keep detach and no_grad away."
             return
 

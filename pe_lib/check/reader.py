@@ -3,7 +3,8 @@
 import contextlib
 import copy
 import inspect
-from collections.abc import Callable, Iterator
+from bisect import bisect
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 from unittest.mock import patch
@@ -20,7 +21,6 @@ from pe_lib.check.call import (
     ForeignError,
     RefusedError,
     ShapeError,
-    UnaskedError,
     foreign,
     noise,
     seed_all,
@@ -32,7 +32,6 @@ CLOSE = 1e-4  # of the largest number: float32 rounds less
 NEAR = 1e-3  # the same, of sums and scores
 READ = 1024  # positions that are compared with formulas
 PLAIN = 256  # positions: where these end plain use ends
-Cut = Callable[[Array], Array]
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
@@ -52,7 +51,7 @@ def versions_of(value: Any) -> list[int]:
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
-    A call with a field that nothing says to this module raises UnaskedError.
+    A call with a field that nothing says to this module raises RefusedError.
     """
 
     kind: ClassVar[str]
@@ -79,8 +78,11 @@ class Reader:
         self.begun = self.build()
         self.first = self.filled(self.begun)
         self.count, self.left = self.arguments()
-        if refused := self.refusal(self.call()):
-            raise RefusedError(f"{self.said(self.call())}: {refused}.") from refused
+        call = self.call()
+        if refused := self.refusal(call):
+            x = "x" if self.count == 1 else "q and k"
+            told = f"{x} [{', '.join(self.axes)}] = {[*self.x(call).shape]}"
+            raise RefusedError(f"forward with {told}: {refused}.") from refused
 
     def arguments(self) -> tuple[int, list[str]]:
         """How many tensors forward takes, and what is left as it is by default."""
@@ -168,7 +170,7 @@ class Reader:
             for seed, value in enumerate(floats):
                 value += 0.1 * noise(*value.shape, seed=seed).to(value)
         elif call.via == "meta":
-            new = self.build().to("meta").to_empty(device="cpu")
+            new = self.build().to_empty(device="cpu")  # meta itself loads a compiler
         else:
             new = self.build(seed=5)
         new.load_state_dict(saved)
@@ -191,9 +193,9 @@ class Reader:
     def tensor(self, module: nn.Module, call: Call, *given: Tensor) -> Tensor:
         """What the module says to a call, [batch, heads, length, numbers]."""
         if call.positions is not None and not self.positions:
-            raise UnaskedError("positions names no argument of forward")
+            raise RefusedError("positions names no argument of forward")
         if call.offset and not (self.offset or self.positions):
-            raise UnaskedError("neither offset nor positions names one of forward")
+            raise RefusedError("neither offset nor positions names one of forward")
         inputs = [*given] or self.inputs(call)
         if call.strides:
             inputs = [y.transpose(0, -2).contiguous().transpose(0, -2) for y in inputs]
@@ -272,13 +274,6 @@ class Reader:
         """The usual content: the same at every position."""
         return torch.zeros(shape)
 
-    def said(self, call: Call) -> str:
-        """How it is called, in words."""
-        x = "x" if self.count == 1 else "q and k"
-        sizes = {"batch": call.batch, "heads": call.heads, "length": call.length}
-        told = ", ".join(f"{sizes.get(axis, self.width)}" for axis in self.axes)
-        return f"forward with {x} [{', '.join(self.axes)}] = [{told}]"
-
     @property
     def called(self) -> str:
         """The contract under which it was called, in words."""
@@ -292,21 +287,20 @@ class Reader:
 
     def call(self, length: int = FEW, **asked: Any) -> Call:
         """The usual call, or one of so many positions."""
+        if "batch" in self.failed:  # what follows from that is not told
+            asked = {"batch": 1, "heads": 1} | asked
         return Call(length, **asked)
 
     @cached_property
     def limit(self) -> int:
         """The length of the longest input that it takes, of those that are tried."""
-        low, high = FEW, self.longest + 1
-        if not self.refusal(self.alone(self.longest)):
+
+        def is_refused(length: int) -> bool:
+            return bool(self.refusal(self.alone(length)))
+
+        if not is_refused(self.longest):
             return self.longest
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.refusal(self.alone(middle)):
-                high = middle
-            else:
-                low = middle
-        return low
+        return FEW + bisect(range(FEW + 1, self.longest), False, key=is_refused)
 
     def alone(self, length: int) -> Call:
         """One sequence of so many positions: a long one."""
@@ -320,10 +314,6 @@ class Reader:
         """Whether two positions differ."""
         rows = answer[0, 0]
         return not bool((abs(rows - rows[:1]) <= 1e-6).all())  # NaN is not near
-
-    def pick(self, at: Any) -> Cut:
-        """What picks the answer for these positions, an index."""
-        return lambda answer: answer[:, :, at]
 
     def differ(self, got: Array, want: Array, loose: float = CLOSE) -> bool:
         """By more than float32 rounds."""

@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from pe_lib.check.call import FEW, Array, Call, ForeignError, UnaskedError
+from pe_lib.check.call import FEW, Array, Call, ForeignError, RefusedError, ShapeError
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import CLOSE, Cut, Reader
+from pe_lib.check.reader import CLOSE, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
 from pe_lib.check.rows import looks_like
 
 SIXTEEN = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
+Cut = Callable[[Array], Array]
 Pair = tuple[str, Call, Call, Cut]  # in words; its answer; is the cut of this answer
 
 
@@ -30,37 +31,42 @@ class Relation:
     loose: float = CLOSE  # of the largest number
 
 
-def whole(answer: Array) -> Array:
-    return answer
+def at(where: Any) -> Cut:
+    """What picks the answer for these positions, an index."""
+    return lambda answer: answer[:, :, where]
+
+
+WHOLE = at(slice(None))
 
 
 def usually(words: str, **asked: Any) -> Callable[[Reader], Iterable[Pair]]:
     """A row in which the usual call is asked in one other way."""
-    return lambda r: [(words, r.call(**asked), r.call(), whole)]
+    return lambda r: [(words, r.call(**asked), r.call(), WHOLE)]
 
 
 def prefix(r: Reader) -> Iterator[Pair]:
     """A short input gets the first rows of a long one."""
     n = min(r.limit, 64)
     for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
-        words = f"In an input of length {k}, beside one of {n},"
-        yield words, r.alone(k), r.alone(n), r.pick(slice(k))
+        words = f"In an input of length {k}, beside one of {n}"
+        yield words, r.alone(k), r.alone(n), at(slice(k))
     if r.limit > n:
-        more = f"In an input of length {n}, beside one of {r.limit:,},"
-        yield more, r.alone(n), r.alone(r.limit), r.pick(slice(n))
+        more = f"In an input of length {n}, beside one of {r.limit:,}"
+        yield more, r.alone(n), r.alone(r.limit), at(slice(n))
 
 
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
     for content in (0, 3):
         beside = r.call(content=content)
-        words = "Of a sequence beside two others, not alone,"
-        yield words, beside, r.call(batch=1, content=content), whole
+        words = "Of a sequence beside two others, not alone"
+        yield words, beside, r.call(batch=1, content=content), WHOLE
     ways = {f"With {n} sequences": {"batch": n} for n in (5, FEW + 2)}
     ways |= {"Beside the first of 3 sequences": {}}
     ways |= {"With 1 head": {"heads": 1}} if "heads" in r.axes else {}
     for words, given in ways.items():
         yield words, r.call(**given), r.call(), lambda a: a[:1, :1]
+    yield "Of 3 sequences of one token", r.call(1), r.call(1, batch=1), WHOLE
 
 
 def positions(r: Reader) -> Iterator[Pair]:
@@ -68,31 +74,34 @@ def positions(r: Reader) -> Iterator[Pair]:
     n, last, rest = FEW, min(r.limit, 200) - 1, r.call().batch - 2
     there, back = (*range(n),), (*range(n - 1, -1, -1),)
     words = f"Where positions are {n - 1}, ..., 1, 0"
-    yield words, r.call(positions=back), r.call(), r.pick(slice(None, None, -1))
+    yield words, r.call(positions=back), r.call(), at(slice(None, None, -1))
     few = r.call(3, positions=(0, 5, last))
     words, long = f"Where positions are 0, 5, {last}", r.call(last + 1)
-    yield words, few, long, r.pick([0, 5, last])
+    yield words, few, long, at([0, 5, last])
+    if rest < 0:  # what is wrong with a batch is told
+        return
     order = [*range(0, n, 2), *range(1, n, 2)]
     mixed = tuple(there[i] for i in order)
     each = r.call(positions=(there, mixed, *[there] * rest))
 
     def second(a: Array) -> Array:
-        return np.concatenate([a[:1], r.pick(order)(a[:1]), *[a[:1]] * rest])
+        return np.concatenate([a[:1], at(order)(a[:1]), *[a[:1]] * rest])
 
     yield "Where the second sequence has others", each, r.call(), second
 
 
 def offsets(r: Reader) -> Iterator[Pair]:
     """From other positions on, to the end of the range; and after one another."""
-    some = (1, 1), (3, 2), (4, 3), (5, 1), (r.limit // 2, 2), (r.limit - 2, 2)
+    some = (1, 2), (4, 3), (5, 2), (r.limit // 2, 2), (r.limit - 2, 2), (1, 1)
     for start, n in some:
         long = r.alone(r.limit) if start > 5 else r.call(8)
-        cut = r.pick(slice(start, start + n))
-        yield f"From offset {start:,}", r.call(n, offset=start), long, cut
+        cut = at(slice(start, start + n))
+        words = "A single token, unlike more, from" if n == 1 else "From"
+        yield f"{words} offset {start:,}", r.call(n, offset=start), long, cut
     for now, then in ((3, 0), (0, 3), (3, 1)):
         used = r.call(2, offset=now, history=(r.call(2, offset=then),))
-        words = f"From offset {now}, after offset {then},"
-        yield words, used, r.call(8), r.pick(slice(now, now + 2))
+        words = f"From offset {now}, after offset {then}"
+        yield words, used, r.call(8), at(slice(now, now + 2))
 
 
 def histories(r: Reader) -> Iterator[Pair]:
@@ -108,29 +117,29 @@ def histories(r: Reader) -> Iterator[Pair]:
     }
     for words, call in earlier.items():
         used = r.call(history=(call,))
-        yield f"After {words} the usual call:", used, r.call(), whole
+        yield f"After {words} the usual call", used, r.call(), WHOLE
     long = r.call(min(r.limit, 2 * FEW + 5))
-    words = "After the usual call a longer one:"
-    yield words, long.but(history=(r.call(),)), long, whole
+    words = "After the usual call a longer one"
+    yield words, long.but(history=(r.call(),)), long, WHOLE
 
 
 def rounded(r: Reader) -> Iterator[Pair]:
     """In 16 bits, and under autocast: the same, rounded."""
     usual = r.upto(1500)
     if any(isinstance(part, nn.Linear) for part in r.first.modules()):
-        raise UnaskedError("its layers round on their own")
+        raise RefusedError("its layers round on their own")
     for kind, name in SIXTEEN.items():
         low = usual.but(dtype=kind)
-        yield f"After .to({name})", low.but(cast=kind), usual, whole
-        yield f"In {name}", low, usual, whole
-    yield "Under autocast", usual.but(autocast=True), usual, whole
+        yield f"After .to({name})", low.but(cast=kind), usual, WHOLE
+        yield f"In {name}", low, usual, WHOLE
+    yield "Under autocast", usual.but(autocast=True), usual, WHOLE
 
 
 def in_training(r: Reader) -> Iterator[Pair]:
     """In training mode, but for dropout."""
     for content in (0, 3):
         usual = r.call(content=content)
-        yield "In training mode", usual.but(mode="train"), usual, whole
+        yield "In training mode", usual.but(mode="train"), usual, WHOLE
 
 
 def shifted(r: Reader) -> str:
@@ -147,11 +156,11 @@ def shifted(r: Reader) -> str:
 def checkpoints(r: Reader) -> Iterator[Pair]:
     """Of one that has seen a long input into a new one; of another into a used one."""
     used = r.call(via="a checkpoint", history=(r.alone(r.limit),))
-    yield "Loaded from the checkpoint of a used one:", used, r.call(), whole
+    yield "Loaded from the checkpoint of a used one", used, r.call(), WHOLE
     other = r.call(via="other weights")
-    words = "After a call, and then other weights loaded:"
+    words = "After a call, and then other weights loaded"
     if not r.failed:  # what changes from call to call is told
-        yield words, other.but(history=(r.call(),)), other, whole
+        yield words, other.but(history=(r.call(),)), other, WHOLE
 
 
 RANDOM = "functional.dropout(training=self.training); what is drawn once, in a buffer."
@@ -175,15 +184,15 @@ LENGTH = "Count along the length alone; no reshape or repeat of another axis."
 ORDER = "Compute from the positions of each sequence, in whatever order they come."
 SOME = UNCHECKED, 2.0**-6
 TRANSPOSED = usually("Of what was transposed", strides=True)
-ON_META = usually("Built on meta, then filled from a checkpoint,", via="meta")
+ON_META = usually("Built on meta, then filled from a checkpoint", via="meta")
 RELATIONS = (
-    Relation("random", ERROR, usually("With other random numbers,", seed=7), RANDOM),
-    Relation("prefix", at_all_lengths, prefix, PREFIX),
+    Relation("random", ERROR, usually("With other random numbers", seed=7), RANDOM),
+    Relation("state", ERROR, histories, KEEP),
     Relation("batch", ERROR, batch, LENGTH),
+    Relation("prefix", at_all_lengths, prefix, PREFIX),
     Relation("strides", WARNING, TRANSPOSED, "reshape, not view."),
     Relation("positions", ERROR, positions, ORDER),
     Relation("offset", ERROR, offsets, OFFSET),
-    Relation("state", ERROR, histories, KEEP),
     Relation("training", shifted, in_training, "Leave the encodings alone."),
     Relation("half", WARNING, rounded, HALF, *SOME),
     Relation("meta", NOTE, ON_META, META, raises=UNCHECKED),
@@ -193,33 +202,37 @@ RELATIONS = (
 
 def hold(relation: Relation, r: Reader) -> Finding:
     """What one row of the table comes to."""
-    name, asked, why = relation.name, 0, ""
+    name, level, asked, why = relation.name, relation.level, 0, ""
     try:
         for case, call, other, cut in relation.pairs(r):
             try:
                 want = cut(r.answer(other))
                 got = r.answer(call)
-            except UnaskedError as error:
+            except RefusedError as error:
                 why = f"{error}"
                 continue
             except ForeignError as error:
-                why = f"{case.rstrip(',:')} it raises {error}"
+                why = f"{case} it raises {error}"
+                fix = relation.fix
+                if isinstance(error, ShapeError):
+                    size = f"{call.length} positions in {call.batch} sequences"
+                    why = f"{case}, of {size}: {error}"
+                    fix = "Keep every axis, also where its length is 1; no squeeze()."
                 cast = call.cast and not error.meant and "not implemented" not in why
                 if relation.raises != UNCHECKED or cast or "overflow" in why:
-                    level = level_of(relation, r, raised=True)
-                    return Finding(name, FAILED, level, f"{why}.", relation.fix)
+                    told = ERROR if callable(level) else level
+                    return Finding(name, FAILED, told, f"{why}.", fix)
                 continue
             asked += 1
             got = got if name == "batch" and not call.content else got[: len(want)]
             got = got[:, : want.shape[1], : want.shape[2]]
             if r.differ(got, want, relation.loose):
-                what = f"{case.rstrip(',:')}: "
-                if is_kept(r, call, got):
-                    what += "the rows are as in the call before."
-                else:
-                    what += f"{looks_like(r, got, want, relation.loose)}."
-                return Finding(name, FAILED, level_of(relation, r), what, relation.fix)
-    except (UnaskedError, ForeignError) as error:
+                how = "the rows are as in the call before"
+                if not is_kept(r, call, got):
+                    how = looks_like(r, got, want, relation.loose)
+                told = level(r) if callable(level) else level
+                return Finding(name, FAILED, told, f"{case}: {how}.", relation.fix)
+    except (RefusedError, ForeignError) as error:
         why = f"{error}"
     return Finding(name, PASSED) if asked else Finding(name, UNCHECKED, "", f"{why}.")
 
@@ -230,10 +243,3 @@ def is_kept(r: Reader, call: Call, got: Array) -> bool:
         return False
     before = r.answer(call.history[-1])[: len(got), :, : got.shape[2]]
     return before.shape[1:] == got.shape[1:] and not r.differ(got, before)
-
-
-def level_of(relation: Relation, r: Reader, raised: bool = False) -> str:
-    """As the table says, or for this module."""
-    if isinstance(relation.level, str):
-        return relation.level
-    return ERROR if raised else relation.level(r)

@@ -66,6 +66,8 @@ def told_turns(r: Rotary) -> Found:
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
     if not np.isfinite(m).all() or not np.ptp(m, axis=0).any() or "axes" in r.failed:
         return (yield UNCHECKED, "what comes back are no rotations, or infinite.", "")
+    if "batch" in r.failed:
+        return (yield UNCHECKED, "what is wrong with the batch comes first.", "")
     if not r.failed and is_mixed(r):
         what = "A vector is mixed with those of other positions or heads."
         return (yield ERROR, what, "transpose, not reshape.")
@@ -90,13 +92,13 @@ def told_turns(r: Rotary) -> Found:
         what = f"{what} {tails[part, 0, i]:.3g} times."
         return (yield ERROR, what, "Return what is not rotated as it is given.")
     if len(r.parts) > 1:
-        apart = [*told_keys(r, pairs, hands)]
-        yield from apart
-        if apart:
-            return
-        sizes = np.abs([hands, hands_of(r.matrices[1], pairs)])
-        if np.ptp(sizes.prod(axis=0), axis=0).max() < NEAR:  # as in xPos
-            hands = hands / sizes[0] * np.sqrt(sizes.prod(axis=0)[0])
+        if apart := [*told_keys(r, pairs, hands)]:
+            return (yield from apart)
+        scores = np.abs(hands * hands_of(r.matrices[1], pairs))
+        even = np.ptp(scores, axis=0).max() < NEAR  # as in xPos
+        if even or "x" not in r.failed:
+            scores = scores[:1] if even else scores
+            hands = hands / np.maximum(np.abs(hands), 1e-9) * np.sqrt(scores)
     yield from told_few(r, rest)
     yield from told_hands(r, hands, layout_of(pairs))
 
@@ -175,7 +177,8 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         changes = np.abs(sizes - sizes[0]).max(1) if grows else np.r_[0, uneven]
         first, most = (changes > 2e-4).argmax(), changes.max()
         words = f"{what} with the position, by up to {most:.2g}, first at {first:,}."
-        yield ERROR, words, "position times frequency, in float32."
+        norms = "A rotation keeps norms; what scales queries must divide keys."
+        yield ERROR, words, norms if grows else "position times frequency, in float32."
     elif g is None or is_slowed(g, step):
         r.recognised = Recognised(f"rotary, frequencies of its own{more}")
     else:

@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-from pe_lib.check.call import Array, ForeignError, UnaskedError
+from pe_lib.check.call import Array, ForeignError
 from pe_lib.check.reader import CLOSE, Reader
 
 
@@ -19,7 +19,7 @@ def looks_like(r: Reader, got: Array, want: Array, loose: float) -> str:
     where = "".join(f" in {name} {n}" for name, n in places if n)
     where += f" in the {r.parts[part]}" * (len(r.parts) > 1)
     columns = slice(part * r.width, (part + 1) * r.width)
-    with contextlib.suppress(ForeignError, UnaskedError):
+    with contextlib.suppress(ForeignError):
         whole = r.answer(r.alone(r.limit))[0, 0][:, columns]
         rows, usual = (y[sequence, head][:, columns] for y in (got, want))
         which = same_rows(rows, whole)

@@ -6,10 +6,10 @@ import numpy as np
 
 from pe_lib.check.call import Array, some
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import PLAIN, Reader
+from pe_lib.check.reader import NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
 from pe_lib.check.rows import repeated
-from pe_lib.check.waves import Sinusoid, identify
+from pe_lib.check.waves import SPACINGS, Series, Sinusoid, identify
 
 
 def told_rows(r: Reader) -> Found:
@@ -20,8 +20,8 @@ def told_rows(r: Reader) -> Found:
     if r.trained:
         begins = f", begins as {g.words}" if g and g.agrees.all() else ""
         r.recognised = Recognised(f"trained encodings{begins}")
-        own = max((p.numel() for p in r.begun.parameters() if p.any()), default=0)
-        if begins and own >= codes.size:
+        own = [p for p in r.begun.parameters() if p.requires_grad and p.any()]
+        if begins and any(p.numel() >= codes.size for p in own):
             what = f"Rows of {g.words if g else ''}, and training changes them."
             yield WARNING, what, "register_buffer, where they are meant to stay."
     elif not tells:
@@ -42,10 +42,29 @@ def told_unknown(r: Reader, codes: Array) -> Found:
         yield ERROR, what, "Fill all of them."
     elif again := repeated(codes.T):
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
-    elif drawn(r):
+    elif moved := elsewhere(codes):
+        yield ERROR, moved, "stack(..., -1).flatten(-2), or transpose before reshape."
+    elif r.differ(r.rows(r.build(seed=5), r.call()), r.begins(r.call())):
         yield NOTE, "It is drawn at random, and not trained.", ""
     else:
         yield WARNING, "It follows no formula that is known here.", ""
+
+
+def elsewhere(codes: Array) -> str:
+    """Whether it has all the numbers of a formula, in other places, in words."""
+    for spacing in SPACINGS:
+        g = Sinusoid(codes, Series(spacing=spacing))
+        meant = g.waves(g.angles)
+        if np.abs(np.sort(meant, None) - np.sort(codes, None)).max() < NEAR:
+            rare = ~g.agrees & (np.abs(np.abs(codes) - 0.5) < 0.4)
+            t, i = np.unravel_index(rare.argmax(), rare.shape)
+            nearest = np.abs(meant - codes[t, i]).argmin()
+            at, column = np.unravel_index(nearest, meant.shape)
+            what = f"position {t} has in column {i} that of position {at}, column"
+            return (
+                f"The numbers of sines and cosines, in other places: {what} {column}."
+            )
+    return ""
 
 
 def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> Found:
@@ -82,9 +101,3 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
     is_slight = worst < 0.01 and not isinstance(r, Rotary)
     level = WARNING if rows[0] >= PLAIN or is_padding or is_slight else ERROR
     yield level, what, "Compute every number from its position and frequency."
-
-
-def drawn(r: Reader) -> bool:
-    """Whether a module from another seed gives something else."""
-    other = r.rows(r.build(seed=5), r.call())
-    return r.differ(other, r.begins(r.call()))

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from pe_lib.check import check
+from pe_lib.nn import RotaryEmbedding
 
 
 def make_class(base, /, **methods):
@@ -206,8 +207,8 @@ def report_of(make, **options):
     given = inspect.signature(forward).parameters if forward else ()
     options |= {ARGUMENTS[name]: name for name in given if name in ARGUMENTS}
     made = getattr(make, "func", make)
-    rotary = isinstance(made, type) and issubclass(made, Rotary)
-    kind = options.pop("kind", "rotary" if rotary else "added")
+    rotary = isinstance(made, type) and issubclass(made, Rotary | RotaryEmbedding)
+    kind = "rotary" if rotary else "added"
     return check(make, d_model=64, kind=kind, **options)
 
 

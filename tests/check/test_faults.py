@@ -182,6 +182,11 @@ FAULTS = {
     "error positions: 10, ..., 1, 0: the rows": asked(lambda ids: ids.sort().values),
     "error positions: positions 0, 1, 2, 3, ... in sequence 1": asked(
         lambda ids: ids[:1] if ids.ndim > 1 else ids),
+    "error offset: A single token, unlike more, from offset 1": make_class(
+        Added, forward=lambda s, x, offset=0: x + s.pe[offset * (x.shape[1] > 1):][
+            :x.shape[1]].to(x)),
+    "error axes: one row, in inputs of any length: 0, 1, 0, 1": make_class(
+        Added, at=lambda s, _: s.pe[:1]),
     "error offset: rows are those of positions 4": from_offset(lambda o: min(o, 4)),
     "error limit: Of 601 positions: 601 went in, 600 come back": make_class(
         Added, forward=lambda s, x: Added.forward(s, x[:, :600])),
@@ -207,6 +212,8 @@ FAULTS = {
     spoilt(put((..., 5), 0)),
     "warning formula: in positions 0 alone": spoilt(put(0, 0)),
     "warning formula: in positions 300 alone": spoilt(put(300, 0)),
+    "error formula: other places: position 0 has in column 32 that": spoilt(
+        lambda y: torch.stack([y[:, ::2], y[:, 1::2]]).reshape(y.shape)),
     "error formula: Columns 3 are the same at every": spoilt(
         lambda y: put((..., 3), 1)(y**3)),
     "error formula: Columns 0 and 32 are": spoilt(
