@@ -121,12 +121,12 @@ class Spike(Drawing):
 
 
 class Rotary(Drawing):
-    """A query and a key, each turned by half a radian a position; and their score.
+    """A query and a key, each turned by a radian a position; and their score.
 
     Examples
     --------
     >>> print(Rotary())
-    York at 16, old at 13: 3 apart, 138° between them, score −0.74.
+    York at 16, old at 13: 3 apart, 223° between them, score −0.73.
     """
 
     _scripts = ("rotary.js",)
