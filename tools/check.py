@@ -19,6 +19,7 @@ from tools.changes import (
     changed_notebooks,
     computes_anew,
     differing,
+    file_dependencies,
     is_new_or_gone,
     rests_on,
     touching,
@@ -68,13 +69,21 @@ def touched() -> list[list[str]]:
         for path in differ & {*ROOT.glob("pe_lib/**/*.py")}
         if path.exists()  # for its doctests
     }
+    shows = {
+        path
+        for path in ROOT.glob("pe_lib/explorers/*.py")
+        if drawn & file_dependencies(path)  # its doctests say what is drawn
+    }
     in_book = any(
         path.is_relative_to(ROOT / "book") or path.suffix == ".md" for path in differ
     )
     pages = of_pages([*notebooks, *written(differ)])
     runs = [
         paths(
-            (tests - OPENED - (READ if in_book else set())) | documented | {*notebooks}
+            (tests - OPENED - (READ if in_book else set()))
+            | documented
+            | shows
+            | {*notebooks}
         )
     ]
     if documented:

@@ -107,7 +107,7 @@ def changed(cell: Cell, setting: Mapping[str, str]) -> str:
 def settings() -> list[Any]:
     """A page and a setting each."""
     return [
-        pytest.param(page, it, id=f"{name(page)} {' '.join(map('='.join, it.items()))}")
+        pytest.param(page, it, id=f"{name(page)}-{' '.join(map('='.join, it.items()))}")
         for page in OFFERING
         for it in ends(page)
     ]

@@ -14,7 +14,7 @@ from pe_lib.beyond import bias, scaling
 from pe_lib.beyond.attention_methods import ATTENTION_METHODS
 from pe_lib.beyond.bias import t5_buckets
 from pe_lib.beyond.continuous import fourier_features, nerf, time_embedding
-from pe_lib.beyond.grid import axial, axial_frequencies, rotate_grid
+from pe_lib.beyond.grid import axial, axial_frequencies, raster, rotate_grid
 from pe_lib.beyond.grid import section_frequencies as sections
 from pe_lib.beyond.guarantees import guarantees
 from pe_lib.beyond.rotary import apply_rotary, rotary_frequencies
@@ -141,6 +141,28 @@ VALUE_ERRORS = [
     (partial(longrope, [1, 1], [1, 0]), "factors must be finite"),
     (partial(unseen_angles, OLD, [1], 9, 9), "new must have"),
     (partial(unseen_angles, [0], [1], 9, 9), "new must be 0"),
+    # one below the least
+    *(
+        (call, f"{name} must be at least")
+        for call, name in (
+            (partial(sinusoidal, 1, 0), "d_model"),
+            (partial(sinusoidal_table, 4, 0), "d_model"),
+            (partial(shift_matrix, 1, 0), "d_model"),
+            (partial(rotary_frequencies, 8, rotary_dim=0), "rotary_dim"),
+            *((partial(convention_table, key, 0, 8), "length") for key in CONVENTIONS),
+            (partial(nerf, [1.0], 0), "octaves"),
+            (partial(raster, 0, 2), "height"),
+            (partial(raster, 2, 0), "width"),
+            (partial(axial, [1, 2], 0), "d_model"),
+            (partial(axial_frequencies, 0), "head_dim"),
+            (partial(sections, 1, (1,)), "head_dim"),
+            (partial(by_parts, OLD, 2, 0), "trained_length"),
+            (partial(scaling.dynamic_factor, 0, 4), "length"),
+            (partial(scaling.dynamic_factor, 4, 0), "trained_length"),
+            (partial(unseen_angles, OLD, OLD, 0, 4), "trained_length"),
+            (partial(unseen_angles, OLD, OLD, 4, 0), "length"),
+        )
+    ),
     (partial(axial, [1, 2], 6), "d_model must be a multiple of 4 for 2 axes, got 6"),
     (partial(axial_frequencies, 6), "head_dim must be a multiple of 4"),
     (partial(sections, 7, (1, 2)), "head_dim must be even, got 7"),

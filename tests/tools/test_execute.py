@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tests.book.test_cells import settings
 from tools import changes, check
 from tools import execute as execution
 from tools.changes import ROOT
@@ -179,6 +180,14 @@ def test_a_changed_page_runs_what_reads_every_page(
     ]
 
 
+def test_the_ends_of_a_range_are_found_by_their_page() -> None:
+    """pytest selects them by words in their names, and none would be no test."""
+    for one in settings():
+        page, _ = one.values
+        words = check.of_pages([ROOT / f"{page.name}.ipynb"])
+        assert any(word in f"[{one.id}]" for word in words), one.id
+
+
 def test_the_script_of_a_drawing_runs_what_shows_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -186,6 +195,7 @@ def test_the_script_of_a_drawing_runs_what_shows_it(
     (found,) = runs(monkeypatch, "pe_lib/explorers/two_hands.js")
     assert "book/sinusoidal/formula.ipynb" in found
     assert "tests/explorers/test_drawings.py" in found
+    assert "pe_lib/explorers/two_hands.py" in found  # its doctests
     rooms = {"book/failures", "tests/live", "tests/manuscript", "tests/website"}
     assert not {name.rpartition("/")[0] for name in found} & rooms
     assert "tests/house/test_wheel.py" not in found
