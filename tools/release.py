@@ -5,8 +5,10 @@ sent anywhere; ``docs/development.md`` has the steps that a person then takes.
 """
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,6 +17,8 @@ import yaml
 ROOT = Path(__file__).parents[1]
 EDITIONS = ROOT / "_build/html/notebooks"
 BRANCH = "notebooks"
+ADDRESSED = ("CITATION.cff", "README.md", "pe_lib/README.md", "pyproject.toml")
+"""What a reader may see without the site, and then finds it."""
 
 NOTEBOOKS = """\
 # The notebooks of *Positional Encodings, Checked*
@@ -25,6 +29,30 @@ report, no solutions. On Colab the first cell fetches the library from
 Elsewhere clone that, too, and in it `pip install ".[book]"`.
 This branch is made by `make release`; text and figures are CC BY 4.0, code is MIT.
 """
+
+
+def addresses(root: Path) -> dict[str, str]:
+    """Of the site and of the repository; ValueError says what is missing, and where."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    repository = config["repository"]["url"] or ""
+    url = config["html"]["baseurl"] or ""
+    if not re.fullmatch(r"https://github\.com/[\w-]+/[\w.-]+", repository):
+        raise ValueError(
+            "_config.yml: repository: url must be an address as "
+            f"https://github.com/ada/positions, got {repository!r}"
+        )
+    if not re.fullmatch(r"https://[^\s/?#]+\.[^\s?#]*/", url):
+        raise ValueError(
+            "_config.yml: html: baseurl must be an address with a / at its end, as "
+            f"https://ada.github.io/positions/, got {url!r}"
+        )
+    for file in ADDRESSED:
+        if url not in (root / file).read_text(encoding="utf-8"):
+            raise ValueError(f"{file} must name the site, {url}")
+    for file in ("CITATION.cff", "pyproject.toml"):
+        if repository not in (root / file).read_text(encoding="utf-8"):
+            raise ValueError(f"{file} must name the repository, {repository}")
+    return {"url": url, "repository": repository}
 
 
 def write_branch(root: Path, editions: Path, about: dict[str, str]) -> None:
@@ -51,20 +79,19 @@ def write_branch(root: Path, editions: Path, about: dict[str, str]) -> None:
         git("update-ref", f"refs/heads/{BRANCH}", commit)
 
 
-def main() -> None:
+def main() -> int:
     """All of it."""
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    about = {
-        "url": config["html"]["baseurl"],
-        "repository": config["repository"]["url"],
-    }
-    if not all(about.values()):
-        raise SystemExit("_config.yml lacks an address: docs/development.md, Publish")
+    try:
+        about = addresses(ROOT)
+    except ValueError as error:
+        print(error)
+        return 2
     subprocess.run(["make", "book"], cwd=ROOT, check=True)
     write_branch(ROOT, EDITIONS, about)
     print(f"Made: the site in _build/html, and the branch {BRANCH}.")
     print("What is left to you is in docs/development.md, under Publish.")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -43,7 +43,7 @@ def axes(r: Reader) -> Found:
             fix = "Fill the table."
         elif not r.differ(r.answer(r.call(7))[0, 0], answer[0, 0, :7]):
             row = some([f"{n:.3g}" for n in answer[0, 0, 0]])
-            what = f"All positions get one row, in inputs of any length: {row}."
+            what = f"All positions get one row, also of 7 positions: {row}."
             fix = "Compute it from the position; angles of whole turns are all alike."
         yield ERROR, what, fix
     if isinstance(r, Rotary) and len(r.parts) > 1:

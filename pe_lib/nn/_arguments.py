@@ -2,8 +2,8 @@
 
 The checks look at types, dtypes and shapes only, never at the values of a tensor:
 they cost next to nothing, and `torch.compile` and `torch.export` see them through.
-Where rotary is compiled this module alone says `torch.`, and others import functions
-by name: for each module more that does, every compiled call runs a check in Python.
+Where rotary is compiled with positions, this module alone says `torch.`, and others
+import functions by name: each module more that does is compared in every such call.
 """
 
 from collections.abc import Sequence

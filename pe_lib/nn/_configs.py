@@ -148,13 +148,12 @@ def _read(
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """Everything of a configuration that turns, and the rule of these layers."""
     if not isinstance(config, Mapping):
-        read = getattr(config, "to_dict", lambda: getattr(config, "__dict__", None))()
-        if read is None:
+        if not hasattr(config, "__dict__"):
             raise TypeError(
                 "config must be a configuration of transformers or the dict of a "
                 f"config.json, got {type(config).__name__}"
             )
-        config = read
+        config = config.to_dict() if hasattr(config, "to_dict") else vars(config)
     if config.get("text_config"):
         return _read(config["text_config"], layer_type)
     found = {name: value for name, value in config.items() if value is not None}

@@ -158,8 +158,8 @@ class RotaryEmbedding(Tabled):
         of the longest text, where angles depend on it ("dynamic", "longrope"). Keys
         in a cache keep the angles of the module that turned them.
 
-        Raises ValueError if one of these is missing, or the base, or a parameter is
-        not understood.
+        Raises ValueError if one of these is missing, or the base, or a number of the
+        rule, or a parameter is not understood; TypeError if `config` is neither.
 
         Position interpolation by a factor of 8:
 

@@ -185,7 +185,7 @@ FAULTS = {
     "error offset: A single token, unlike more, from offset 1": make_class(
         Added, forward=lambda s, x, offset=0: x + s.pe[offset * (x.shape[1] > 1):][
             :x.shape[1]].to(x)),
-    "error axes: one row, in inputs of any length: 0, 1, 0, 1": make_class(
+    "error axes: one row, also of 7 positions: 0, 1, 0, 1": make_class(
         Added, at=lambda s, _: s.pe[:1]),
     "error offset: rows are those of positions 4": from_offset(lambda o: min(o, 4)),
     "error limit: Of 601 positions: 601 went in, 600 come back": make_class(

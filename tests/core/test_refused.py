@@ -38,9 +38,7 @@ VALUE_ERRORS = [
     # attention
     (partial(attention, BATCH, BATCH, np.ones((3, 5, 4))), SHAPES),
     (
-        partial(
-            attention, BIG * np.eye(9)[:, :1], BIG, BIG
-        ),  # one of nine is too large
+        partial(attention, BIG * np.eye(9)[:, :1], BIG, BIG),  # one row is too large
         "queries and keys must have finite scores",
     ),
     (partial(attention, BIG + NAN, BIG, BIG), "queries must be finite, got NaN or inf"),

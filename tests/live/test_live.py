@@ -205,7 +205,8 @@ def test_what_went_wrong_is_said(
     source: str, said: str, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
     """In one sentence, with what is so only on a page."""
-    monkeypatch.delitem(sys.modules, "torch", raising=False)  # no page has it
+    for package in ("torch", "sympy"):  # no page has the one, nor at first the other
+        monkeypatch.delitem(sys.modules, package, raising=False)
     inside.forget()
     inside.run(source, "cell 1")
     (line,) = capfd.readouterr().out.splitlines()
@@ -229,7 +230,8 @@ def test_a_pause_lasts_as_long_as_it_says() -> None:
 
 
 # In the browser: all tests down to "Faults" share one page and its Python, which takes
-# ten seconds to come. Each takes it as another left it, if need be with all put back.
+# ten seconds to come. They run in this order: each takes it as those above it left it,
+# if need be with all put back.
 
 
 @pytest.fixture(scope="module")

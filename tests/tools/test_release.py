@@ -1,7 +1,6 @@
 """A release with invented addresses: a branch of notebooks, and links to it."""
 
 import re
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -16,37 +15,75 @@ SITE = "https://ada.example.org/book/"
 REPOSITORY = "https://github.com/ada-l/po.si_tions"
 
 
+@pytest.fixture
+def copy(tmp_path):
+    """The files that name the site, and its address filled in."""
+    (tmp_path / "pe_lib").mkdir()
+    for name in release.ADDRESSED:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        filled = f"{text}{SITE} {REPOSITORY}"
+        (tmp_path / name).write_text(filled, encoding="utf-8")
+    told = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    told = told.replace('  url: ""', f'  url: "{REPOSITORY}"')
+    told = told.replace('  baseurl: ""', f'  baseurl: "{SITE}"')
+    (tmp_path / "_config.yml").write_text(told, encoding="utf-8")
+    return tmp_path
+
+
 ABOUT = {"url": SITE, "repository": REPOSITORY}
 
 
-def test_the_command_stops_without_an_address(tmp_path, monkeypatch):
-    shutil.copy(ROOT / "_config.yml", tmp_path)
-    monkeypatch.setattr(release, "ROOT", tmp_path)
-    with pytest.raises(SystemExit, match="Publish"):
-        release.main()
-    assert not (tmp_path / "_build").exists()
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("_config.yml", REPOSITORY, "", r"repository: url must be .*, got ''"),
+        ("_config.yml", REPOSITORY, f"{REPOSITORY}/tree/main", "repository: url must"),
+        ("_config.yml", SITE, "", r"html: baseurl must be .*, got ''"),
+        ("_config.yml", SITE, SITE[:-1], "with a / at its end"),
+        ("_config.yml", SITE, SITE.replace("s:", ":"), "baseurl must be"),
+        ("_config.yml", SITE, f"{SITE}?b/", "baseurl must be"),
+        ("_config.yml", f'"{REPOSITORY}"', "", r"repository: url must be .*, got ''"),
+        *((file, SITE, "", f"{file} must name the site") for file in release.ADDRESSED),
+        ("CITATION.cff", REPOSITORY, "", "CITATION.cff must name the repository"),
+        ("pyproject.toml", REPOSITORY, "", "pyproject.toml must name the repository"),
+    ],
+)
+def test_an_address_that_is_missing_is_named(copy, file, old, new, message):
+    """Before anything is made."""
+    assert release.addresses(copy) == ABOUT
+    text = (copy / file).read_text(encoding="utf-8")
+    (copy / file).write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        release.addresses(copy)
 
 
-def test_the_notebooks_get_a_branch_and_nothing_else_moves(tmp_path, monkeypatch):
+def test_the_command_stops_before_it_writes(copy, capsys, monkeypatch):
+    (copy / "README.md").write_text("")
+    monkeypatch.setattr(release, "ROOT", copy)
+    assert release.main() == 2 and not (copy / "_build").exists()
+    assert capsys.readouterr().out == f"README.md must name the site, {SITE}\n"
+
+
+def test_the_notebooks_get_a_branch_and_nothing_else_moves(copy, monkeypatch):
     for name in ("GIT_AUTHOR", "GIT_COMMITTER"):
         monkeypatch.setenv(f"{name}_NAME", "a")
         monkeypatch.setenv(f"{name}_EMAIL", "a@b")
 
     def git(*words):
-        return subprocess.check_output(["git", *words], cwd=tmp_path, text=True)
+        return subprocess.check_output(["git", *words], cwd=copy, text=True)
 
     git("init", "-q", "-b", "main")
-    editions = tmp_path / "_build/html/notebooks"
+    editions = copy / "_build/html/notebooks"
     (editions / "part").mkdir(parents=True)
     with zipfile.ZipFile(editions / "part/a.zip", "w") as archive:
         for name in ("book/part/a.ipynb", "book/other/data/a.csv", "LICENSE"):
             archive.writestr(name, "")
-    (tmp_path / ".gitignore").write_text("_build\n*.ipynb\n")
+    (copy / ".gitignore").write_text("_build\n*.ipynb\n")
     git("add", ".")
     git("commit", "-qm", "all")
     before = git("status", "--porcelain=2", "--branch")
     for about in (ABOUT | {"url": ""}, ABOUT):
-        release.write_branch(tmp_path, editions, about)
+        release.write_branch(copy, editions, about)
     assert git("ls-tree", "-r", "--name-only", release.BRANCH).split() == [
         "LICENSE",
         "README.md",
