@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -230,13 +231,19 @@ def test_a_pause_lasts_as_long_as_it_says() -> None:
 
 
 # In the browser: all tests down to "Faults" share one page and its Python, which takes
-# ten seconds to come. They run in this order: each takes it as those above it left it,
-# if need be with all put back.
+# ten seconds to come. Each takes it as another left it, or asks for more below.
 
 
 @pytest.fixture(scope="module")
 def opened(browser: Any, site: Site) -> Iterator[Visit]:
-    """The chapter on a phone, before anything is pressed.
+    """The chapter on a phone."""
+    with phone(browser, site) as visit:
+        yield visit
+
+
+@contextmanager
+def phone(browser: Any, site: Site) -> Iterator[Visit]:
+    """A first visit to the chapter, before anything is pressed.
 
     It keeps the stub of an exercise, as an earlier edition did: that is no answer.
     """
@@ -248,12 +255,36 @@ def opened(browser: Any, site: Site) -> Iterator[Visit]:
 
 
 @pytest.fixture
+def unpressed(opened: Visit, browser: Any, site: Site) -> Iterator[Visit]:
+    """The same, or where a test has begun it, a visit of its own."""
+    if opened.page.locator(".live-start").is_visible():
+        yield opened
+    else:
+        with phone(browser, site) as visit:
+            yield visit
+
+
+@pytest.fixture
 def tried(opened: Visit) -> Any:
     """The same, where Python has run; some cells may be changed."""
     if opened.page.locator(".live-start").is_visible():
         steps.begin(opened.page)
         steps.rest(opened.page)
     return opened.page
+
+
+@pytest.fixture
+def without_packages(
+    opened: Visit, tried: Any, browser: Any, site: Site
+) -> Iterator[Any]:
+    """The same, or where a test has fetched one, a page of its own."""
+    if steps.fetched(opened) <= extension.weight(PAGE):
+        yield tried
+    else:
+        with phone(browser, site) as visit:
+            steps.begin(visit.page)
+            steps.rest(visit.page)
+            yield visit.page
 
 
 @pytest.fixture
@@ -298,16 +329,16 @@ def test_chapter(browser: Any, site: Site, name: str) -> None:
 
 
 @needs_engine
-def test_nothing_is_fetched_before_the_button(opened: Visit, site: Site) -> None:
+def test_nothing_is_fetched_before_the_button(unpressed: Visit, site: Site) -> None:
     """An ordinary visit fetches one small script; the button is above the first code.
 
     In view, that is: not above the set-up and the figure.
     """
-    fetched = [url for url in opened.requests if "/live/" in url]
+    fetched = [url for url in unpressed.requests if "/live/" in url]
     assert [url.partition("?")[0] for url in fetched] == [
         f"{site.address}_static/live/start.js"
     ]
-    box = opened.page.locator(".live-start")
+    box = unpressed.page.locator(".live-start")
     assert box.count() == 1 and "MB" in box.inner_text()
     assert box.evaluate(f"e => e.nextElementSibling.matches('.c{SMALL}')")
     grown = box.evaluate("e => e.outerHTML.length")
@@ -315,13 +346,13 @@ def test_nothing_is_fetched_before_the_button(opened: Visit, site: Site) -> None
 
 
 @needs_engine
-def test_exercises_are_answered_where_they_stand(opened: Visit) -> None:
+def test_exercises_are_answered_where_they_stand(unpressed: Visit) -> None:
     """On a phone: two taps, the cells that it needs and no others; then a solution.
 
     Another one needs other cells, and both are right, also if one waits for the other.
     """
     answers = {label: BOOK.pages[PAGE].solutions[label] for label in (FIRST, EXERCISE)}
-    page = opened.page
+    page = unpressed.page
 
     def answer(label: str, text: str) -> None:
         page.locator(f"#{label} textarea").fill(text)
@@ -351,9 +382,9 @@ def test_exercises_are_answered_where_they_stand(opened: Visit) -> None:
     answer(EXERCISE, f"{answers[EXERCISE]}\n# as I said")
     steps.rest(page)
     assert [said(label) for label in answers] == ["Right.", "Right."]
-    assert steps.fetched(opened) == extension.weight(PAGE)
-    assert_local(opened)
-    with opened.page.context.expect_page() as other:
+    assert steps.fetched(unpressed) == extension.weight(PAGE)
+    assert_local(unpressed)
+    with unpressed.page.context.expect_page() as other:
         page.evaluate("open(location)")
     other.value.locator(".live-start p", has_text="still here").wait_for()
     for label in answers:
@@ -365,16 +396,16 @@ def test_exercises_are_answered_where_they_stand(opened: Visit) -> None:
 
 @needs_engine
 def test_an_exercise_is_a_cell_and_is_saved(
-    tried: Any, site: Site, monkeypatch: Any
+    page: Any, site: Site, monkeypatch: Any
 ) -> None:
     """Its check says what is wrong; the notebook keeps it where graders look."""
-    place, right = tried.locator(f"#{EXERCISE}"), BOOK.pages[PAGE].solutions[EXERCISE]
+    place, right = page.locator(f"#{EXERCISE}"), BOOK.pages[PAGE].solutions[EXERCISE]
     area = place.locator("textarea")
 
     def check(answer: str) -> str:
         area.fill(answer)
         area.press("Shift+Enter")
-        steps.rest(tried)
+        steps.rest(page)
         text: str = place.locator(".live-mark").inner_text()
         return text
 
@@ -388,12 +419,12 @@ def test_an_exercise_is_a_cell_and_is_saved(
     assert check(f"{right}\nprint('whatever')") == "Right."
     assert check(f"{right}\n# mine") == "Right."
     key = "answered:/_static/live/"
-    assert EXERCISE in tried.evaluate("key => JSON.parse(localStorage[key])", key)
-    tried.locator(f"#{FIRST} textarea").fill("yorks = 5")
-    source = steps.editor(tried, ABOVE).input_value()
-    steps.editor(tried, ABOVE).fill(source.replace("chosen(16,", "chosen(20,"))
-    with tried.expect_download() as saved:
-        steps.press(tried, "Save as a notebook")
+    assert EXERCISE in page.evaluate("key => JSON.parse(localStorage[key])", key)
+    page.locator(f"#{FIRST} textarea").fill("yorks = 5")
+    source = steps.editor(page, ABOVE).input_value()
+    steps.editor(page, ABOVE).fill(source.replace("chosen(16,", "chosen(20,"))
+    with page.expect_download() as saved:
+        steps.press(page, "Save as a notebook")
     notebook = nbformat.read(saved.value.path(), as_version=4)
     nbformat.validate(notebook)
     path = BOOK.pages[PAGE].path
@@ -471,7 +502,7 @@ def test_a_change_says_what_is_as_stored_and_what_differs(page: Any) -> None:
 
     Also what a changed cell did to a module.
     """
-    if not steps.mark(page, PRINTS):
+    if steps.mark(page, PRINTS) != "as stored":
         steps.run_all(page)
     source = steps.editor(page, ABOVE).input_value()
     assert "chosen(16," in source
@@ -529,26 +560,24 @@ def test_keys_of_the_editor(tried: Any) -> None:
 
 
 @needs_engine
-def test_a_package_that_cannot_be_had(tried: Any) -> None:
+def test_a_package_that_cannot_be_had(without_packages: Any) -> None:
     """It fails in its cell alone, and comes when there is a network again."""
-    tried.route("**/engine/*py-*", abort)
-    said = steps.write(tried, SMALL, "import sympy")
+    page = without_packages
+    page.route("**/engine/*py-*", abort)
+    said = steps.write(page, SMALL, "import sympy")
     assert said.startswith(
         "raised ModuleNotFoundError in line 1: SymPy is fetched when"
     )
-    steps.editor(tried, SMALL + 1).press("Shift+Enter")
-    steps.rest(tried)
-    assert steps.mark(tried, SMALL + 1).startswith("raised NameError")  # needs SMALL
-    tried.unroute_all()
-    assert steps.write(tried, SMALL, "import sympy ").startswith("differs")
+    steps.editor(page, SMALL + 1).press("Shift+Enter")
+    steps.rest(page)
+    assert steps.mark(page, SMALL + 1).startswith("raised NameError")  # needs SMALL
+    page.unroute_all()
+    assert steps.write(page, SMALL, "import sympy ").startswith("differs")
 
 
 @needs_engine
 def test_cells_of_other_chapters(tried: Any) -> None:
-    """Each gives what is stored of it, above what it rests on.
-
-    Below the test above, because here the packages come.
-    """
+    """Each gives what is stored of it, above what it rests on."""
     for name, wanted in ELSEWHERE:
         code = BOOK.pages[name].code_cells
         at = [cell.id for cell in code].index(wanted)
@@ -575,6 +604,7 @@ def test_python_reaches_nobody(tried: Any, site: Site) -> None:
     """Not even the server of the site."""
     host = site.address.removeprefix("http://").rstrip("/")
     lines = FROM_PYTHON.replace("FAR", host).replace("PORT", host.rpartition(":")[2])
+    steps.write(tried, SMALL, "1")  # where Python starts anew, its files are fetched
     requests: list[str] = []
     tried.on("request", lambda request: requests.append(request.url))
     source = f"""for line in {lines.splitlines()}:
@@ -604,6 +634,7 @@ inside.run = lie"""
     steps.rest(tried)
     assert steps.mark(tried, below) == "as stored, below your change"
     assert "changed by you" in steps.message(tried)
+    steps.put_back(tried)  # the next run starts a fresh Python
 
 
 LOST = "raised MemoryError: the output is over 5 MB, and what came after it is lost; "
