@@ -274,20 +274,6 @@ def tried(opened: Visit) -> Any:
 
 
 @pytest.fixture
-def without_packages(
-    opened: Visit, tried: Any, browser: Any, site: Site
-) -> Iterator[Any]:
-    """The same, or where a test has fetched one, a page of its own."""
-    if steps.fetched(opened) <= extension.weight(PAGE):
-        yield tried
-    else:
-        with phone(browser, site) as visit:
-            steps.begin(visit.page)
-            steps.rest(visit.page)
-            yield visit.page
-
-
-@pytest.fixture
 def page(tried: Any) -> Any:
     """The same, with no cell changed."""
     steps.put_back(tried)
@@ -560,24 +546,20 @@ def test_keys_of_the_editor(tried: Any) -> None:
 
 
 @needs_engine
-def test_a_package_that_cannot_be_had(without_packages: Any) -> None:
-    """It fails in its cell alone, and comes when there is a network again."""
-    page = without_packages
-    page.route("**/engine/*py-*", abort)
-    said = steps.write(page, SMALL, "import sympy")
-    assert said.startswith(
-        "raised ModuleNotFoundError in line 1: SymPy is fetched when"
-    )
-    steps.editor(page, SMALL + 1).press("Shift+Enter")
-    steps.rest(page)
-    assert steps.mark(page, SMALL + 1).startswith("raised NameError")  # needs SMALL
-    page.unroute_all()
-    assert steps.write(page, SMALL, "import sympy ").startswith("differs")
-
-
-@needs_engine
 def test_cells_of_other_chapters(tried: Any) -> None:
-    """Each gives what is stored of it, above what it rests on."""
+    """Each gives what is stored of it, above what it rests on.
+
+    A package that cannot be had fails in its cell alone, and comes with the network.
+    """
+    tried.route("**/engine/*py-*", abort)
+    said = steps.write(tried, SMALL, "import sympy")
+    steps.editor(tried, SMALL + 1).press("Shift+Enter")
+    steps.rest(tried)
+    below = steps.mark(tried, SMALL + 1)
+    tried.unroute_all()
+    wanted = "raised ModuleNotFoundError in line 1: SymPy is fetched when"
+    assert said.startswith(wanted)
+    assert below.startswith("raised NameError")  # it needs SMALL
     for name, wanted in ELSEWHERE:
         code = BOOK.pages[name].code_cells
         at = [cell.id for cell in code].index(wanted)
