@@ -79,19 +79,17 @@ def write_branch(root: Path, editions: Path, about: dict[str, str]) -> None:
         git("update-ref", f"refs/heads/{BRANCH}", commit)
 
 
-def main() -> int:
+def main() -> None:
     """All of it."""
     try:
         about = addresses(ROOT)
     except ValueError as error:
-        print(error)
-        return 2
+        sys.exit(str(error))
     subprocess.run(["make", "book"], cwd=ROOT, check=True)
     write_branch(ROOT, EDITIONS, about)
     print(f"Made: the site in _build/html, and the branch {BRANCH}.")
     print("What is left to you is in docs/development.md, under Publish.")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
