@@ -30,7 +30,8 @@ const gathered = (outputs) => {
   for (const output of outputs) {
     const [kind, text] = given(output);
     const printed = kind === "stdout" || kind === "stderr";
-    if (printed && found.at(-1)?.kind === kind) found.at(-1).text += text;
+    const above = printed && found.find((it) => it.kind === kind);
+    if (above) above.text += text; // all in one place, as notebooks store it
     else found.push({ kind, text, whole: output.data?.[kind] });
   }
   return found;
