@@ -74,14 +74,11 @@ def is_theirs(name: str) -> bool:
 
 
 class ShapeError(ForeignError):
-    """What it returned has other shapes than what it was given; they are kept."""
+    """What it returned has other shapes than what it was given."""
 
     def __init__(self, came: list[Any], wanted: list[list[int]]) -> None:
-        told = (
-            " and ".join(map(str, shapes)) or "nothing" for shapes in (came, wanted)
-        )
+        told = [" and ".join(map(str, s)) or "nothing" for s in (came, wanted)]
         super().__init__(ValueError("it returned {}, not {}".format(*told)))
-        self.came, self.wanted = came, wanted
 
 
 class RefusedError(Exception):
@@ -150,11 +147,8 @@ def seed_all(number: int) -> None:
 def random_states() -> dict[str, Any]:
     """Of each generator that all of a program shares, as what can be compared."""
     numpys: Any = np.random.get_state()  # noqa: NPY002
-    return {
-        "torch": torch.get_rng_state().tolist(),
-        "random": random.getstate(),
-        "numpy": (numpys[1].tolist(), *numpys[2:]),
-    }
+    states = torch.get_rng_state().tolist(), random.getstate(), numpys[1].tolist()
+    return dict(zip(("torch", "random", "numpy"), states, strict=True))
 
 
 def some(items: Any) -> str:

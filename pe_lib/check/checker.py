@@ -8,9 +8,8 @@ from torch import nn
 from pe_lib._arguments import as_callable, as_choice, as_integer, short_repr
 from pe_lib.check import properties
 from pe_lib.check.call import ForeignError, OwnError, RefusedError, foreign, isolated
-from pe_lib.check.kinds import READERS, Added, Rotary
-from pe_lib.check.maker import Maker
-from pe_lib.check.reader import Reader
+from pe_lib.check.kinds import READERS
+from pe_lib.check.reader import Maker, Reader
 from pe_lib.check.relations import RELATIONS, Relation, hold
 from pe_lib.check.report import (
     ERROR,
@@ -18,21 +17,14 @@ from pe_lib.check.report import (
     PASSED,
     UNCHECKED,
     Finding,
-    Found,
     Report,
 )
-from pe_lib.check.rotations import told_turns
-from pe_lib.check.tables import told_rows
 
 Make = Callable[[int], nn.Module]
 
 
-def formula(r: Reader) -> Found:
-    """Which formula is it, and is every number accounted for?"""
-    if isinstance(r, Added) and "prefix" in r.failed:
-        yield UNCHECKED, "its rows depend on the length of the input.", ""
-    else:
-        yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
+def name_of(row: Any) -> str:
+    return str(row.name if isinstance(row, Relation) else row.__name__)
 
 
 ROWS = (
@@ -42,7 +34,7 @@ ROWS = (
     properties.generators,
     *RELATIONS[1:],
     properties.finite,
-    formula,
+    properties.formula,
     properties.distinct,
     properties.limit,
     properties.gradient,
@@ -51,6 +43,12 @@ ROWS = (
     properties.writes,
     properties.widths,
 )
+EARLIER = {  # from what is wrong with these all that a check would say may follow
+    "batch": {"axes"},
+    "formula": {"axes", "batch", "prefix"},
+    "distinct": {"finite"},
+    "widths": {*map(name_of, ROWS)},
+}
 
 
 def check(
@@ -160,11 +158,6 @@ def check(
             return Report(name, "", None, (not_called(error, d_model),))
 
 
-def name_of(row: Any) -> str:
-    name: str = row.name if isinstance(row, Relation) else row.__name__
-    return name
-
-
 def names_of_checks(ignore: Collection[str] = ()) -> list[str]:
     """The names of the checks, but for those in `ignore`."""
     if isinstance(ignore, str) or not isinstance(ignore, Collection):
@@ -176,23 +169,23 @@ def names_of_checks(ignore: Collection[str] = ()) -> list[str]:
 
 
 def run_all(names: list[str], r: Reader) -> tuple[Finding, ...]:
-    """What the checks find; of what is random, that alone: all else would follow."""
+    """What the checks find; after what all else would follow from, no more."""
     found: list[Finding] = []
-    for row in ROWS:
+    for row in (properties.state_dict, *ROWS):
         if name_of(row) not in names:
             continue
         found += held(row, r)
         r.failed |= {f.check for f in found if f.level == ERROR}
-        if "random" in r.failed:
+        if r.failed & {"state_dict", "random", "shape"}:
             break
-    return tuple(found)
+    return tuple(sorted(found, key=lambda f: f.check != "writes"))  # that is a cause
 
 
 def held(row: Any, r: Reader) -> list[Finding]:
     """What a check comes to, whatever the module does in it."""
     name, found = name_of(row), []
-    if name == "batch" and "axes" in r.failed:  # who counts along it is told
-        why = "what is wrong with the axes comes first."
+    if wrong := sorted(r.failed & EARLIER.get(name, set())):
+        why = f"what is wrong with {' and '.join(wrong)} comes first."
         return [Finding(name, UNCHECKED, "", why)]
     try:
         with foreign(ours=True):
@@ -201,10 +194,9 @@ def held(row: Any, r: Reader) -> list[Finding]:
             for level, *words in row(r):
                 told = (UNCHECKED, "") if level == UNCHECKED else (FAILED, level)
                 found.append(Finding(name, *told, *words))
-    except ForeignError as error:
-        found.append(Finding(name, UNCHECKED, "", f"it raises {error}."))
-    except OwnError as error:
-        found.append(Finding(name, UNCHECKED, "", f"{error}."))
+    except (ForeignError, OwnError) as error:
+        theirs = "it raises " * isinstance(error, ForeignError)
+        found.append(Finding(name, UNCHECKED, "", f"{theirs}{error}."))
     return found or [Finding(name, PASSED)]
 
 

@@ -1,16 +1,20 @@
 """What is asked of one answer: its axes, its ends, its gradient, its dtype, ..."""
 
 import contextlib
+import functools
+import re
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from pe_lib.check.call import (
-    Array,
+    FEW,
     Call,
     ForeignError,
     RefusedError,
@@ -18,15 +22,33 @@ from pe_lib.check.call import (
     foreign,
     noise,
     random_states,
-    seed_all,
     some,
 )
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import NEAR, PLAIN, Reader
+from pe_lib.check.reader import NEAR, PLAIN, Maker, Reader
+from pe_lib.check.relations import Relation, at, hold
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found
-from pe_lib.check.rows import repeated
+from pe_lib.check.rotations import told_turns
+from pe_lib.check.tables import repeated, told_rows
 
+BASES = re.compile(r"(rope_|rotary_)?(base|theta)")  # names of those of frequencies
+LEAST = 16  # columns by which a formula is known
+LOOK_UP = functional.embedding
 LONG = 2**14  # positions past which no end is tried
+ENDS = re.compile(r"pos|seq|ctx|context|(?<!num_)embeddings|(?<!wave)len")  # lengths
+
+
+def state_dict(r: Reader) -> Found:
+    """Are all parameters there before the first call, and the same ones after it?"""
+    module = r.copy(r.first)
+    there = dict(module.named_parameters())
+    for call in (r.call(), r.alone(r.limit)):
+        with contextlib.suppress(ForeignError), torch.no_grad():
+            r.tensor(module, call)
+    if late := [n for n, p in module.named_parameters() if p is not there.get(n)]:
+        what = f"Only a call makes {some(late)}: no optimiser that was there before"
+        what = f"{what} trains it, and no new module loads its checkpoint."
+        yield ERROR, what, "Make all parameters in __init__, and keep them."
 
 
 def axes(r: Reader) -> Found:
@@ -35,18 +57,20 @@ def axes(r: Reader) -> Found:
     if not r.tells(answer) and r.nature != "product":
         what = f"With {told} all positions are alike."
         fix = f"Count along axis {r.axes.index('length')}, the length."
-        if np.ptp(answer, axis=0).max(initial=0) > 1e-6:
-            what = f"It counts along the batch: with {told} all positions are alike."
+        wrong = [n for n in (0, 1) if np.ptp(answer, axis=n).max(initial=0) > 1e-6]
+        if wrong:
+            axis = r.axes[wrong[0]]
+            what = f"It counts along the {axis}: with {told} all positions are alike."
             fix = f"{fix[:-1]}, or check a wrapper that transposes x."
         elif not answer.any():
             what = "Nothing is added: all numbers are 0, and no training changes them."
             fix = "Fill the table."
         elif not r.differ(r.answer(r.call(7))[0, 0], answer[0, 0, :7]):
-            row = some([f"{n:.3g}" for n in answer[0, 0, 0]])
-            what = f"All positions get one row, also of 7 positions: {row}."
+            row = answer[0, 0, 0, :3].round(3)
+            what = f"All positions get one row, also of 7 positions: {row} ..."
             fix = "Compute it from the position; angles of whole turns are all alike."
         yield ERROR, what, fix
-    if isinstance(r, Rotary) and len(r.parts) > 1:
+    elif isinstance(r, Rotary) and len(r.parts) > 1:
         for name, m in zip(r.parts[:2], r.matrices, strict=False):
             if np.abs(m - m[:1]).max() < 1e-5:
                 yield ERROR, f"The {name} are not rotated.", "Rotate queries and keys."
@@ -60,21 +84,18 @@ def x(r: Reader) -> Found:
     elif r.nature == "product":
         yield ERROR, "x is multiplied by the encoding.", fix
     elif abs(r.gain - 1) > NEAR:
-        usual = r.width**0.5, *r.numbers
-        meant = any(abs(r.gain - v) <= NEAR for v in usual)
+        meant = any(abs(r.gain - v) <= NEAR for v in (r.width**0.5, *r.numbers))
         what = f"It adds to {r.gain:.3g} times x, not to x."
         yield NOTE if meant else WARNING, what, "Scale once, by sqrt(d_model)."
     if r.count > 1:
         call = r.call(content=3)
-        q, k = r.inputs(call)
-        both, d = r.answer(call), r.width
-        keys, queries = (
-            r.rows(r.module(call), call, *z) for z in ((0 * q, k), (q, 0 * k))
-        )
+        (q, k), both, d = r.inputs(call), r.answer(call), r.width
+        queries = r.rows(r.module(call), call, q, 0 * k)[..., :d]
+        keys = r.rows(r.module(call), call, 0 * q, k)[..., d:]
         fix = "Return each, rotated by itself."
-        if r.differ(keys[..., d:], both[..., d:]):
+        if r.differ(keys, both[..., d:]):
             yield ERROR, "The keys depend on the queries.", fix
-        if r.differ(queries[..., :d], both[..., :d]):
+        if r.differ(queries, both[..., :d]):
             yield ERROR, "The queries depend on the keys.", fix
 
 
@@ -83,20 +104,14 @@ def finite(r: Reader) -> Found:
     bad = ~np.isfinite(r.answer(r.alone(r.limit)))
     if bad.any():
         first = int(bad.any(axis=(0, 1, 3)).argmax())
-        what = (
-            f"{100 * bad.mean():.3g} % is NaN or infinite, first at position {first:,}."
-        )
-        yield ERROR, what, "Compute finite numbers."
+        what = f"{100 * bad.mean():.3g} % is NaN or infinite, first at"
+        yield ERROR, f"{what} position {first:,}.", "Compute finite numbers."
 
 
 def distinct(r: Reader) -> Found:
     """Do two positions get one row?"""
-    if not r.tells(r.answer(r.call())):
-        return
-    if "finite" in r.failed:
-        return (yield UNCHECKED, "what is not finite comes first.", "")
-    rows = r.answer(r.alone(r.limit))[0, 0]
-    if again := repeated(rows):
+    tells, rows = r.tells(r.answer(r.call())), r.answer(r.alone(r.limit))[0, 0]
+    if tells and (again := repeated(rows)):
         later, earlier = again
         what = f"Position {later:,} gets the row of position {earlier:,}."
         fix = "Give each position its own row; where they end, raise an error."
@@ -105,6 +120,7 @@ def distinct(r: Reader) -> Found:
 
 def limit(r: Reader) -> Found:
     """Past the end of what it takes: an error, or numbers of its own?"""
+    yield from promised(r)
     fix = "Where positions end, raise an error."
     tensors = (*r.first.parameters(), *r.first.buffers(), *r.loose().values())
     sizes = {n for t in tensors for n in t.shape if r.longest < n <= LONG}
@@ -112,21 +128,35 @@ def limit(r: Reader) -> Found:
         for words, call in past(r, end):
             error = r.refusal(call)
             if isinstance(error, ShapeError):
-                came, sent = error.came[0], error.wanted[0]
-                told = f"{error}"
-                if isinstance(came, list) and len(came) == len(sent) > 1:
-                    told = f"{sent[-2]:,} went in, {came[-2]:,} come back"
-                return (yield ERROR, f"{words}: {told}.", fix)
+                return (yield ERROR, f"{words}: {error}.", fix)
             if error:
                 continue
             row = r.answer(call)[0, 0, -1]
-            level = ERROR if end < PLAIN else WARNING
             if not np.isfinite(row).all():
                 return (yield ERROR, f"{words}: it comes back not finite.", fix)
-            again = earlier(r, row, end)
-            if again is not None and not r.failed & {"axes", "distinct"}:
-                what = f"{words}: it gets the row of position {again:,}."
-                return (yield level, what, fix)
+            if r.failed & {"axes", "distinct"} or r.refusal(r.alone(end)):
+                continue
+            again = repeated(np.vstack([r.answer(r.alone(end))[0, 0], row]))
+            if again and again[0] == end:
+                what = f"{words}: it gets the row of position {again[1]:,}."
+                return (yield ERROR if end < PLAIN else WARNING, what, fix)
+
+
+def promised(r: Reader) -> Found:
+    """The length that an argument or attribute names is longer than what it takes."""
+    own = [(n, v) for part in r.first.modules() for n, v in vars(part).items()]
+    told = [(v, n) for n, v in (*r.maker.said, *own) if type(v) is int]
+    ends = [(v, n) for v, n in told if r.limit <= v <= LONG and ENDS.search(n)]
+    if not ends or r.limit in {v for v, _ in told}:
+        return
+    end, name = min(ends)
+    first, last, beyond = (r.refusal(r.alone(n)) for n in (r.limit + 1, end, end + 1))
+    if not (first and last and beyond):
+        return
+    reserved = {v + i for v, n in told for i in (0, 1) if re.search("pad|reserv", n)}
+    if end - r.limit not in reserved or (beyond.meant and not first.meant):
+        what = f"{name} is {end:,}, and of {r.limit + 1:,} positions it raises {first}."
+        yield WARNING, what, "As many rows as positions, and those that are reserved."
 
 
 def past(r: Reader, end: int) -> list[tuple[str, Call]]:
@@ -136,44 +166,27 @@ def past(r: Reader, end: int) -> list[tuple[str, Call]]:
         call = r.call(n, batch=1, offset=end + 1 - n)
         calls += [(f"Of {n} from offset {end + 1 - n:,}", call)] * bool(r.offset)
     call = r.call(1, batch=1, positions=(end,))
-    return calls + [(f"Of position {end:,}", call)] * bool(r.positions)
-
-
-def earlier(r: Reader, row: Array, end: int) -> int | None:
-    """The position before `end` that has this row."""
-    if r.refusal(r.alone(end)):
-        return None
-    rows = r.answer(r.alone(end))[0, 0]
-    off = np.abs(rows - row).max(axis=1)
-    near = off.min() <= 1e-6 * max(1e-3, np.abs(rows).max())
-    return int(off.argmin()) if near else None
+    asked = r.positions and "positions" not in r.failed
+    return calls + [(f"Of position {end:,}", call)] * bool(asked)
 
 
 def generators(r: Reader) -> Found:
     """Does it leave the random states that a program shares as they are?"""
-    fix = "A torch.Generator of its own."
     for mode in ("eval", "train"):
-        before, after = [], []
+        after = []
         for seed in (1, 2):
             call = r.call(mode=mode, seed=seed)
-            seed_all(seed)
-            before.append(random_states())
-            with torch.no_grad():
-                r.tensor(r.module(call), call)
+            r.rows(r.module(call), call)
             after.append(random_states())
-        names = [n for n in after[0] if before[0][n] != after[0][n]]
-        if reset := [n for n in names if after[0][n] == after[1][n]]:
+        if reset := [n for n in after[0] if after[0][n] == after[1][n]]:
             what = f"forward seeds {some(reset)}: whatever is drawn after it repeats."
-            return (yield ERROR, what, fix)
-        if names and mode == "eval":
-            what = f"In evaluation it draws from {some(names)}, and nothing needs it."
-            return (yield WARNING, what, fix)
+            return (yield ERROR, what, "A torch.Generator of its own.")
 
 
 def writes(r: Reader) -> Found:
     """Does it change what it is given?"""
     if r.wrote:
-        what = "It writes into the tensor that it is given."
+        what = f"It writes into what it is given: {some(sorted(map(str, r.wrote)))}."
         yield ERROR, what, "x = x + ..., no +=."
     elif r.rewrote:
         what = "It writes into what it returned before: that answer changes."
@@ -184,49 +197,42 @@ def dtype(r: Reader) -> Found:
     """Has what comes back the dtype of x?"""
     plain, wide, low = torch.float32, torch.float64, torch.bfloat16
     asked = (plain, None), (wide, wide), (low, low), (wide, None), (low, None)
-    for kind, cast in asked:
-        call = r.call(dtype=kind, cast=cast)
+    for usual, (kind, cast) in product((r.call(), r.alone(r.limit)), asked):
+        call = usual.but(dtype=kind, cast=cast)
         with contextlib.suppress(ForeignError), torch.no_grad():
             found = r.tensor(r.module(call), call).dtype
             wider = found == plain and kind == low and not cast and r.kind == "added"
             if found != kind and not wider:  # that loses nothing, and is usual
                 name, other = (f"{k}".removeprefix("torch.") for k in (kind, found))
                 after = f"After .to({name}) x" if cast else "x"
-                what = f"{after} of {name} comes back as {other}."
-                yield WARNING, what, "encoding.to(x.dtype), last."
-                return
+                long = f", of {r.limit:,} positions," * (usual.length > r.few)
+                what = f"{after} of {name}{long} comes back as {other}."
+                last = "encoding" if r.kind == "added" else "rotated"
+                return (yield WARNING, what, f"{last}.to(x.dtype), last.")
 
 
-class OneDevice(TorchFunctionMode):
+def on_one_device(indices: Tensor, rows: Tensor, *given: Any) -> Tensor:
     """Without memory an embedding does not ask where its indices are."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        if func is functional.embedding and args[0].device != args[1].device:
-            raise RuntimeError("embedding of tensors on more than one device")
-        return func(*args, **(kwargs or {}))
+    if indices.device != rows.device:
+        raise RuntimeError("embedding of tensors on more than one device")
+    return LOOK_UP(indices, rows, *given)
 
 
 def device(r: Reader) -> Found:
     """Does all of it move with .to(device)? One without memory stands for any."""
-    why = ""
     for history in ((), (r.call(),)):
         call = r.call(device="meta", history=history)
         try:
             module = r.module(call)
-            with torch.no_grad(), OneDevice():
+            with torch.no_grad(), patch.object(functional, "embedding", on_one_device):
                 r.tensor(module, call)
         except ForeignError as error:
-            why = f"{error}"
-            if "device" not in why.replace("device type", ""):  # of what meta cannot do
-                return (yield UNCHECKED, f"on a device without memory {why}.", "")
-        if why:
-            break
-    if why:
-        names = f" ({some(r.loose())})" if r.loose() else ""
-        what = f"After .to(device) something stays behind{names}: {why}."
-        yield WARNING, what, "register_buffer; device=x.device."
+            told = f"{error}".replace("device type", "")  # of what meta cannot do
+            if "device" not in told:
+                return (yield UNCHECKED, f"on a device without memory {error}.", "")
+            names = f" ({some(r.loose())})" if r.loose() else ""
+            what = f"After .to(device) something stays behind{names}: {error}."
+            return (yield WARNING, what, "register_buffer; device=x.device.")
 
 
 def gradient(r: Reader) -> Found:
@@ -242,6 +248,12 @@ def gradient(r: Reader) -> Found:
     elif own:
         what = f"Nothing depends on what is trained: {some(own)}."
         yield WARNING, what, "Compute from it in forward, not once in __init__."
+    other = dict(r.build(seed=5).named_parameters())
+    still = [(n, p) for n, p in r.begun.named_parameters() if not p.requires_grad]
+    still = [(n, p) for n, p in still if p.numel() > 2 * r.width]  # no few frequencies
+    if drawn := [n for n, p in still if not torch.equal(p, other[n])]:
+        what = f"Nothing trains {some(drawn)}, and its numbers are drawn at random."
+        yield WARNING, what, "requires_grad; freeze=False where it is from_pretrained."
 
 
 def _backward(y: Tensor) -> None:
@@ -258,8 +270,7 @@ def _of_x(r: Reader) -> Found:
     step = 1e-3 * noise(*x.shape, seed=9)
 
     def answer(x: Tensor) -> Tensor:
-        given = [2**i * x for i in range(r.count)]
-        return r.tensor(r.module(call), call, *given)
+        return r.tensor(r.module(call), call, *(2**i * x for i in range(r.count)))
 
     try:
         _backward(answer(x))
@@ -279,12 +290,9 @@ def _of_x(r: Reader) -> Found:
             got = (slope * step).sum()
         want = (weights * (two - one)).sum().detach()
         if abs(got - want) > 0.02 * (abs(want) + 0.01):
-            what = f"No gradient of the {name} reaches what it is given."
-            if got:
-                what = f"The gradient of the {name} is wrong: along a small step they"
-                what += f" change by {want:.3g}, and it says {got:.3g}."
-            yield ERROR, what, "Keep detach and no_grad away."
-            return
+            what = f"A small step of x changes the {name} by {want:.3g}, and"
+            what = f"{what} the gradient says {got:.3g}."
+            return (yield ERROR, what, "Keep detach and no_grad away.")
 
 
 def _of_trained(r: Reader) -> Found:
@@ -299,49 +307,88 @@ def _of_trained(r: Reader) -> Found:
                 _backward(out)
             except ForeignError as error:
                 what = f"A second backward pass raises {error}."
-                yield ERROR, what, "Keep no graph from call to call."
-                return
+                return (yield ERROR, what, "Keep no graph from call to call.")
         if not any(p.grad is not None and p.grad.any() for p in own.values()):
             what = f"As it begins, no gradient reaches {some(own)}."
-            yield ERROR, what, "No .data, detach or no_grad; no product of zeros."
-            return
+            fix = "No .data, detach or no_grad; no product of zeros."
+            return (yield ERROR, what, fix)
     parts = module.named_modules()
     linear = {f"{n}.weight" for n, part in parts if isinstance(part, nn.Linear)}
     for name, p in own.items():
         if p.grad is None or not p.grad.any():
             yield WARNING, f"No gradient reaches {name}.", "Is it used?"
         elif p.ndim == 2 and len(p) > 2 and name not in linear:
-            yield from _of_rows(r, name, p)
+            yield from _of_rows(r, name, p.grad)
 
 
-def _of_rows(r: Reader, name: str, p: Tensor) -> Found:
+def _of_rows(r: Reader, name: str, slopes: Tensor) -> Found:
     """Rows of one table that have no gradient."""
-    assert p.grad is not None
-    idle = (~p.grad.any(1)).nonzero().flatten().tolist()
-    if not idle:
-        return
+    idle = (~slopes.any(1)).nonzero().flatten().tolist()
     module = r.copy(r.first)
     with torch.no_grad():
         dict(module.named_parameters())[name][idle] += 1
     other = r.rows(module, r.upto(r.longest))
-    told = f"Rows {some(idle)} of the {len(p):,} of {name}"
+    told = f"Rows {some(idle)} of the {len(slopes):,} of {name}"
     if r.differ(other, r.answer(r.upto(r.longest))):
         yield WARNING, f"{told} are read, and never trained.", "Train all that is read."
 
 
+def formula(r: Reader) -> Found:
+    """Which formula is it, and is every number accounted for?"""
+    yield from told_turns(r) if isinstance(r, Rotary) else told_rows(r)
+
+
+def flaws(r: Reader) -> list[str]:
+    """What is wrong with its formula."""
+    vars(r).pop("matrices", None)  # whose columns were put where they belong
+    return [what for level, what, _ in formula(r) if level in (ERROR, WARNING)]
+
+
+def others(r: Reader) -> Iterator[tuple[str, Maker, int]]:
+    """Of another base, where an argument says it; and of other widths."""
+    half = max(2, r.width // 4 * 2)
+    make = r.maker.make if r.maker.is_class else type(r.first)
+    for name, v in Maker.of(make, r.width).said:
+        if BASES.fullmatch(name) and type(v) in (int, float) and r.width > 2:
+            other = functools.partial(make, **{name: 3 * v})
+            yield f"{name} {3 * v:g}", Maker(other, r.width), r.width
+    for width in (2, half) if isinstance(r, Rotary) else (2, half, 3):
+        yield f"width {width}", r.maker, width
+
+
 def widths(r: Reader) -> Found:
-    """At other widths: right, or an error that says so?"""
-    if r.failed:
-        return (yield UNCHECKED, "what is wrong at this width comes first.", "")
-    for width in (2,) if isinstance(r, Rotary) else (2, 3):
+    """At other widths: right, or an error that says so? And beside these as alone?"""
+    whole, fix = r.alone(r.limit), "Share nothing, or under a key of all that counts."
+    even = not r.differ(r.answer(whole)[:, :, :FEW], r.answer(r.alone(FEW)))
+    served = False  # whether another width was
+    fresh = min(FEW, r.limit - 6) + 2  # positions of which nothing was asked yet
+    for n, (told, maker, width) in enumerate(others(r), fresh):
+        call, alike = r.call(n), False
         try:
-            other = type(r)(r.maker, width, r.offset, r.positions)
+            reader = type("Other", (type(r),), {"few": n})
+            other = reader(maker, width, r.offset, r.positions)
             rows = other.answer(other.call())
+            served |= maker == r.maker
+            if not np.isfinite(rows).all():
+                what = f"NaN or infinity at {told}."
+                yield WARNING, what, "Refuse such a width, or divide by no zero."
+            other.refusal(other.alone(r.limit + n))  # what is kept grows
+            if LEAST <= width < r.width and (flaw := flaws(other)) and not flaws(r):
+                what = f"Right at width {r.width}, and at {told}: {flaw[0]}"
+                yield WARNING, what, "Compute every number from the width it is given."
+            alike = maker != r.maker and np.array_equal(rows, r.answer(call))
+            alike = alike and np.array_equal(other.answer(whole), r.answer(whole))
         except (ForeignError, RefusedError) as refusal:
             raised = refusal if isinstance(refusal, ForeignError) else refusal.__cause__
-            if isinstance(raised, ForeignError) and not raised.meant:
-                yield NOTE, f"Width {width} fails by accident: {raised}.", ""
-            continue
-        if not np.isfinite(rows).all():
-            what = f"NaN or infinity at width {width}."
-            yield WARNING, what, "Refuse such a width, or divide by no zero."
+            accident = isinstance(raised, ForeignError) and not raised.meant
+            if accident and maker == r.maker:
+                odd = served and width % 2 and raised is not refusal
+                what = f"W{told[1:]} fails by accident: {raised}."
+                yield WARNING if odd else NOTE, what, "Refuse it, or serve it."
+        case = f"After a call of another module, of {told}", call, whole, at(slice(n))
+        beside = hold(Relation("widths", ERROR, [case], fix), r)
+        if even and beside.level:
+            return (yield ERROR, beside.what, fix)
+        if alike:
+            what = f"With {told} it answers as without: unused, or kept for all."
+            yield WARNING, what, "Compute from it, and share nothing."

@@ -5,6 +5,7 @@ import copy
 import inspect
 from bisect import bisect
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 from unittest.mock import patch
@@ -25,7 +26,6 @@ from pe_lib.check.call import (
     noise,
     seed_all,
 )
-from pe_lib.check.maker import Maker
 from pe_lib.check.report import Recognised
 
 CLOSE = 1e-4  # of the largest number: float32 rounds less
@@ -48,6 +48,35 @@ def versions_of(value: Any) -> list[int]:
     return [t._version for t in tensors_in(value) if not t.is_inference()]
 
 
+@dataclass(frozen=True)
+class Maker:
+    """From a width to a module, and what its other arguments are by default."""
+
+    make: Any
+    d_model: int
+    said: tuple[tuple[str, Any], ...] = ()  # what nobody changes is meant
+
+    @classmethod
+    def of(cls, make: Any, d_model: int) -> "Maker":
+        """Read off the signature of a class, a function or a functools.partial."""
+        if isinstance(make, nn.Module):
+            return cls(make, d_model)
+        given = inspect.signature(make).parameters
+        return cls(make, d_model, tuple((n, p.default) for n, p in given.items()))
+
+    def __call__(self, width: int) -> Any:
+        if not isinstance(self.make, nn.Module):
+            return self.make(width)
+        if width != self.d_model:
+            raise ValueError(f"d_model must be {self.d_model}: there is one module")
+        return copy.deepcopy(self.make)
+
+    @property
+    def is_class(self) -> bool:
+        """Whether its arguments are known: those of a function's class are not."""
+        return isinstance(getattr(self.make, "func", self.make), type)
+
+
 class Reader:
     """Whatever comes back, as [batch, heads, position, numbers], in float64.
 
@@ -58,6 +87,7 @@ class Reader:
     axes: ClassVar[tuple[str, ...]]  # of x
     most: ClassVar[int]  # how many of these forward may take
     parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
+    few = FEW  # positions of the usual call
     longest = 4096  # input that is tried
     gain = 1.0  # by which it multiplies x
     nature: Any = "sum"  # or what else becomes of x
@@ -69,7 +99,7 @@ class Reader:
         self.offset, self.positions = offset, positions
         self.kept: dict[Call, Array] = {}
         self.refused: dict[Call, ForeignError] = {}
-        self.wrote = False  # into what it was given
+        self.wrote: set[str] = set()  # into which of its arguments
         self.rewrote = False  # into what it had returned
         self.returned: list[Tensor] = []
         self.versions: list[int] = []  # of these, as they were returned
@@ -103,17 +133,23 @@ class Reader:
                 f"forward needs {there}; of kind {self.kind} it takes {takes}, "
                 "and what offset and positions name."
             )
-        return len(needed) or 1, [n for n in given if n not in named | {*required}]
+        self.names = [p.name for p in needed] or ["x"]  # of what it is given
+        return len(self.names), [n for n in given if n not in named | {*required}]
 
     # Built
 
     @cached_property
-    def numbers(self) -> set[float]:
-        """Those that arguments of its maker, and of its classes, are by default."""
+    def said(self) -> list[tuple[str, Any]]:
+        """What arguments of its maker, and of its classes, are by default."""
         theirs = {type(part) for part in nn.Module.modules(self.first)}
         theirs = {c for c in theirs if not c.__module__.startswith("torch.")}
-        more = (Maker.of(c, self.width).numbers for c in theirs)
-        return self.maker.numbers.union(*more)
+        makers = (self.maker, *(Maker.of(c, self.width) for c in theirs))
+        return [argument for maker in makers for argument in maker.said]
+
+    @property
+    def numbers(self) -> set[float]:
+        """Those among them."""
+        return {v for _, v in self.said if type(v) in (int, float)}
 
     def build(self, seed: int = 0, maker: Maker | None = None) -> nn.Module:
         """A module from the caller's own hands, in evaluation mode."""
@@ -139,15 +175,14 @@ class Reader:
 
         Relations read it; formulas read what it begins as.
         """
-        own = [p for p in begun.parameters() if p.requires_grad]
-        own = [p for p in own if p.numel() > 1 or not p.any()]
-        if not any(bool((p == p.flatten()[:1]).all()) for p in own):
-            return begun
-        module = self.copy(begun)
+        own = [(n, p) for n, p in begun.named_parameters() if p.requires_grad]
+        own = [(n, p) for n, p in own if p.numel() > 1 or not p.any()]
+        alike = [n for n, p in own if bool((p == p.flatten()[:1]).all())]
+        module = self.copy(begun) if alike else begun
         with torch.no_grad():
-            for seed, p in enumerate(module.parameters()):
-                if p.requires_grad and bool((p == p.flatten()[:1]).all()):
-                    p.add_(0.02 * noise(*p.shape, seed=seed + 1))
+            for seed, name in enumerate(alike, 1):
+                p = module.get_parameter(name)
+                p.add_(0.02 * noise(*p.shape, seed=seed))
         return module
 
     def module(self, call: Call) -> nn.Module:
@@ -204,12 +239,13 @@ class Reader:
         if call.positions is not None or by_position:
             said = call.positions or range(call.offset, call.offset + n)
             where = torch.tensor(said, device=call.device)
-            named[self.positions] = where.expand(call.batch, n)
+            named[self.positions] = where.expand(call.batch, n).clone()
         if self.offset in self.always or (call.offset and not named):
             named[self.offset] = call.offset
-        before = versions_of([inputs, named])
+        every: dict[Any, Any] = dict(zip(self.names, inputs, strict=True)) | named
+        before = {name: versions_of([value]) for name, value in every.items()}
         output = self.run(module, call, inputs, named)
-        self.wrote |= before != versions_of([inputs, named])
+        self.wrote |= {n for n, v in every.items() if before[n] != versions_of([v])}
         self.rewrote |= self.versions != versions_of(self.returned)
         self.returned = [t for t in tensors_in(output) if not t._is_view()]
         self.versions = versions_of(self.returned)
@@ -285,11 +321,11 @@ class Reader:
 
     # What relations compare
 
-    def call(self, length: int = FEW, **asked: Any) -> Call:
+    def call(self, length: int = 0, **asked: Any) -> Call:
         """The usual call, or one of so many positions."""
         if "batch" in self.failed:  # what follows from that is not told
             asked = {"batch": 1, "heads": 1} | asked
-        return Call(length, **asked)
+        return Call(length or self.few, **asked)
 
     @cached_property
     def limit(self) -> int:
@@ -298,7 +334,7 @@ class Reader:
         def is_refused(length: int) -> bool:
             return bool(self.refusal(self.alone(length)))
 
-        if not is_refused(self.longest):
+        if is_refused(FEW) or not is_refused(self.longest):  # or it has no end
             return self.longest
         return FEW + bisect(range(FEW + 1, self.longest), False, key=is_refused)
 

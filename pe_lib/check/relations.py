@@ -12,7 +12,7 @@ from pe_lib.check.call import FEW, Array, Call, ForeignError, RefusedError, Shap
 from pe_lib.check.kinds import Rotary
 from pe_lib.check.reader import CLOSE, Reader
 from pe_lib.check.report import ERROR, FAILED, NOTE, PASSED, UNCHECKED, WARNING, Finding
-from pe_lib.check.rows import looks_like
+from pe_lib.check.tables import looks_like
 
 SIXTEEN = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 Cut = Callable[[Array], Array]
@@ -25,7 +25,7 @@ class Relation:
 
     name: str
     level: str | Callable[[Reader], str]
-    pairs: Callable[[Reader], Iterable[Pair]]
+    pairs: Iterable[Pair] | Callable[[Reader], Iterable[Pair]]
     fix: str = ""
     raises: str = FAILED  # or UNCHECKED: what it comes to if a call raises
     loose: float = CLOSE  # of the largest number
@@ -47,20 +47,18 @@ def usually(words: str, **asked: Any) -> Callable[[Reader], Iterable[Pair]]:
 def prefix(r: Reader) -> Iterator[Pair]:
     """A short input gets the first rows of a long one."""
     n = min(r.limit, 64)
-    for k in sorted({1, 2, 7, n // 2 + 1} & {*range(n)}):
-        words = f"In an input of length {k}, beside one of {n}"
-        yield words, r.alone(k), r.alone(n), at(slice(k))
-    if r.limit > n:
-        more = f"In an input of length {n}, beside one of {r.limit:,}"
-        yield more, r.alone(n), r.alone(r.limit), at(slice(n))
+    short = sorted({1, 2, 7, n // 2 + 1} & {*range(n)})
+    most = (n, r.limit), (r.limit // 2 + 1, r.limit)  # no multiple of a piece
+    for k, long in (*((k, n) for k in short), *most):
+        words = f"In an input of length {k:,}, beside one of {long:,}"
+        yield words, r.alone(k), r.alone(long), at(slice(k))
 
 
 def batch(r: Reader) -> Iterator[Pair]:
     """Other numbers of sequences and heads; and each sequence as the first."""
     for content in (0, 3):
-        beside = r.call(content=content)
         words = "Of a sequence beside two others, not alone"
-        yield words, beside, r.call(batch=1, content=content), WHOLE
+        yield words, r.call(content=content), r.call(batch=1, content=content), WHOLE
     ways = {f"With {n} sequences": {"batch": n} for n in (5, FEW + 2)}
     ways |= {"Beside the first of 3 sequences": {}}
     ways |= {"With 1 head": {"heads": 1}} if "heads" in r.axes else {}
@@ -71,12 +69,14 @@ def batch(r: Reader) -> Iterator[Pair]:
 
 def positions(r: Reader) -> Iterator[Pair]:
     """Positions in another order, some of them, and each sequence's own."""
-    n, last, rest = FEW, min(r.limit, 200) - 1, r.call().batch - 2
+    n, last, rest = FEW, r.limit - 1, r.call().batch - 2
     there, back = (*range(n),), (*range(n - 1, -1, -1),)
+    words, later = f"Where positions are 1, 2, ..., {n - 1}", there[1:]
+    yield words, r.call(n - 1, positions=later), r.call(), at(slice(1, n))
     words = f"Where positions are {n - 1}, ..., 1, 0"
     yield words, r.call(positions=back), r.call(), at(slice(None, None, -1))
     few = r.call(3, positions=(0, 5, last))
-    words, long = f"Where positions are 0, 5, {last}", r.call(last + 1)
+    words, long = f"Where positions are 0, 5, {last}", r.alone(last + 1)
     yield words, few, long, at([0, 5, last])
     if rest < 0:  # what is wrong with a batch is told
         return
@@ -92,16 +92,18 @@ def positions(r: Reader) -> Iterator[Pair]:
 
 def offsets(r: Reader) -> Iterator[Pair]:
     """From other positions on, to the end of the range; and after one another."""
-    some = (1, 2), (4, 3), (5, 2), (r.limit // 2, 2), (r.limit - 2, 2), (1, 1)
-    for start, n in some:
+    if "positions" in r.failed and not r.offset:
+        raise RefusedError("what is wrong with positions comes first")
+    far = ((r.limit // 2, 2), (r.limit - 2, 2))
+    for start, n in ((1, 2), (4, 3), (5, 2), *far, (1, 1)):
         long = r.alone(r.limit) if start > 5 else r.call(8)
         cut = at(slice(start, start + n))
         words = "A single token, unlike more, from" if n == 1 else "From"
         yield f"{words} offset {start:,}", r.call(n, offset=start), long, cut
     for now, then in ((3, 0), (0, 3), (3, 1)):
         used = r.call(2, offset=now, history=(r.call(2, offset=then),))
-        words = f"From offset {now}, after offset {then}"
-        yield words, used, r.call(8), at(slice(now, now + 2))
+        words = f"From offset {now}" if now else "Without an offset"
+        yield f"{words}, after offset {then}", used, r.call(8), at(slice(now, now + 2))
 
 
 def histories(r: Reader) -> Iterator[Pair]:
@@ -128,9 +130,12 @@ def rounded(r: Reader) -> Iterator[Pair]:
     usual = r.upto(1500)
     if any(isinstance(part, nn.Linear) for part in r.first.modules()):
         raise RefusedError("its layers round on their own")
+    own = (*r.first.named_parameters(), *r.first.named_buffers())
+    unreal = [n for n, t in own if t.is_complex()]
+    lost = f", which loses the imaginary part of {', '.join(unreal)}" * bool(unreal)
     for kind, name in SIXTEEN.items():
         low = usual.but(dtype=kind)
-        yield f"After .to({name})", low.but(cast=kind), usual, WHOLE
+        yield f"After .to({name}){lost}", low.but(cast=kind), usual, WHOLE
         yield f"In {name}", low, usual, WHOLE
     yield "Under autocast", usual.but(autocast=True), usual, WHOLE
 
@@ -204,7 +209,8 @@ def hold(relation: Relation, r: Reader) -> Finding:
     """What one row of the table comes to."""
     name, level, asked, why = relation.name, relation.level, 0, ""
     try:
-        for case, call, other, cut in relation.pairs(r):
+        pairs = relation.pairs
+        for case, call, other, cut in pairs(r) if callable(pairs) else pairs:
             try:
                 want = cut(r.answer(other))
                 got = r.answer(call)
@@ -215,8 +221,8 @@ def hold(relation: Relation, r: Reader) -> Finding:
                 why = f"{case} it raises {error}"
                 fix = relation.fix
                 if isinstance(error, ShapeError):
-                    size = f"{call.length} positions in {call.batch} sequences"
-                    why = f"{case}, of {size}: {error}"
+                    r.failed.add("shape")
+                    why = f"{case}: {error}"
                     fix = "Keep every axis, also where its length is 1; no squeeze()."
                 cast = call.cast and not error.meant and "not implemented" not in why
                 if relation.raises != UNCHECKED or cast or "overflow" in why:

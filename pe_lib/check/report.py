@@ -50,10 +50,8 @@ class Recognised:
         Its name, or in what it differs from those that have one.
     base : float or None
         Of a sinusoid or a rotation.
-    spacing, layout, first : str
-        "paper" or "endpoint"; "interleaved" or "half_split"; "sine" or "cosine".
-    start, scale : float
-        The position of the first row; by what all is multiplied.
+    spacing, layout : str
+        "paper" or "endpoint"; "interleaved" or "half_split".
     gap : float
         The largest difference, where it agrees.
     share : float
@@ -64,9 +62,6 @@ class Recognised:
     base: float | None = None
     spacing: str = ""
     layout: str = ""
-    first: str = ""
-    start: float = 0.0
-    scale: float = 1.0
     gap: float = 0.0
     share: float = 1.0
 

@@ -64,10 +64,8 @@ def told_keys(r: Rotary, pairs: Array, queries: Array) -> Found:
 def told_turns(r: Rotary) -> Found:
     """Pairs of columns, each rotated by one angle; then its cosines and sines."""
     m, fix = r.matrices[0], "Rotate pairs: (x1 cos - x2 sin, x1 sin + x2 cos)."
-    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any() or "axes" in r.failed:
+    if not np.isfinite(m).all() or not np.ptp(m, axis=0).any():
         return (yield UNCHECKED, "what comes back are no rotations, or infinite.", "")
-    if "batch" in r.failed:
-        return (yield UNCHECKED, "what is wrong with the batch comes first.", "")
     if not r.failed and is_mixed(r):
         what = "A vector is mixed with those of other positions or heads."
         return (yield ERROR, what, "transpose, not reshape.")
@@ -76,8 +74,7 @@ def told_turns(r: Rotary) -> Found:
     mates = mates_of(m)
     if (many := mates.sum(axis=1) > 1).any() or not mates.any():
         i = int(many.argmax())
-        others = np.flatnonzero(mates[i]).tolist()
-        what = f"Column {i} is mixed with {len(others)} others: no rotation of pairs."
+        what = f"Column {i} is mixed with {mates[i].sum()} others, and not with one."
         return (yield ERROR, what, fix)
     pairs: Array = np.argwhere(np.triu(mates)).T
     if flaw := no_rotation(m, pairs):
@@ -99,21 +96,26 @@ def told_turns(r: Rotary) -> Found:
         if even or "x" not in r.failed:
             scores = scores[:1] if even else scores
             hands = hands / np.maximum(np.abs(hands), 1e-9) * np.sqrt(scores)
-    yield from told_few(r, rest)
-    yield from told_hands(r, hands, layout_of(pairs))
+    yield from told_rest(r, rest)
+    a, b = pairs
+    layout = "half-split" if {*(b - a)} == {len(a)} else ""
+    layout = "interleaved" if (a % 2 == 0).all() and (b == a + 1).all() else layout
+    yield from told_hands(r, hands, layout)
 
 
-def told_few(r: Rotary, rest: Array) -> Found:
-    """Whether those that do not turn are many, or elsewhere than in published ones."""
+def told_rest(r: Rotary, rest: Array) -> Found:
+    """Whether what does not turn is meant: as an argument says, and in one place."""
     turned, half = r.width - len(rest), r.width // 2
-    said = {turned, turned / r.width} & r.numbers
-    if 4 * turned < r.width and not said:
-        what = f"Only {turned} of {r.width} columns turn, fewer than a quarter."
-        yield WARNING, what, "base ** (-2j / d), with its brackets, for each pair j."
     gaps = np.diff(np.unique(rest % half if len(rest) % 2 == 0 else rest))
-    if (gaps > 1).any() or ((np.diff(rest) > 1).sum() > 1):
-        what = f"Columns {some(rest.tolist())} of {r.width} do not turn."
-        yield WARNING, what, "The frequencies of all pairs, one after the other."
+    apart = (gaps > 1).any() or (np.diff(rest) > 1).sum() > 1
+    said = {turned, turned / r.width} & r.numbers
+    if turned == r.width or (said and not apart):
+        return
+    what = f"Only {turned} of {r.width} columns turn, not {some(rest.tolist())}"
+    unsaid = ", and no argument of the class says so" * r.maker.is_class
+    level = WARNING if apart or unsaid or 4 * turned < r.width else NOTE
+    fix = "base ** (-2j / d), with its brackets, for each pair j; or rotary_dim."
+    yield level, f"{what}{unsaid}.", fix
 
 
 def is_mixed(r: Rotary) -> bool:
@@ -140,36 +142,20 @@ def told_places(r: Rotary) -> Found:
     yield WARNING, what, "Put the two of a pair where they were."
 
 
-def layout_of(pairs: Array) -> str:
-    """How pairs lie, in a word."""
-    a, b = pairs
-    beside = (a % 2 == 0).all() and (b == a + 1).all()
-    return "interleaved" if beside else "half-split" if {*(b - a)} == {len(a)} else ""
-
-
-def stretched_by(r: Rotary) -> tuple[float, ...]:
-    """NTK-aware bases that factors among the class's arguments give."""
-    said = [v for v in r.numbers if v >= 1]
-    power = r.width / (r.width - 2) if r.width > 2 else 1
-    return tuple(base * v**power for base in (1e4, *said) for v in said if v < 1e3)
-
-
 def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
     """Even steps of whole rotations, with named frequencies."""
     turned = 2 * hands.shape[1]
-    part = f"{turned} of {r.width} columns"
-    more = f", {layout}" * bool(layout) + f", {part}" * (turned < r.width)
-    if turned < r.width and not {turned, turned / r.width} & r.numbers:
-        unsaid = ", and no argument of the class says so" * r.maker.is_class
-        level = WARNING if r.maker.is_class else NOTE
-        what = f"Only {part} are rotated{unsaid}."
-        yield level, what, "The frequencies of all pairs, or rotary_dim."
+    part = f", {turned} of {r.width} columns" * (turned < r.width)
+    more = f", {layout}" * bool(layout) + part
     sizes, step = np.abs(hands), hands[1:] * hands[:-1].conj()
     g = identify(np.concatenate([hands.imag, hands.real], 1))
     factor = float(sizes.mean())
     grows = np.ptp(sizes, axis=0).max() > 2e-4
     if not (grows or r.failed):
-        yield from told_length(r, factor, g is None or is_slowed(g, step))
+        yarn = {0.1 * math.log(v) + 1 for v in r.numbers if v > 1}
+        if all(abs(factor - v) > NEAR for v in (1, *yarn, *r.numbers)):
+            what = f"Vectors become {factor:.4g} times as long."
+            yield WARNING, what, "A rotation keeps norms."
     uneven = np.abs(step - step[0]).max(axis=1)
     known = g is not None and g.agrees.all()  # fast ones are rounded in float32
     if grows or (uneven.max() > 0.02 and not known):
@@ -177,48 +163,55 @@ def told_hands(r: Rotary, hands: Array, layout: str) -> Found:
         changes = np.abs(sizes - sizes[0]).max(1) if grows else np.r_[0, uneven]
         first, most = (changes > 2e-4).argmax(), changes.max()
         words = f"{what} with the position, by up to {most:.2g}, first at {first:,}."
-        norms = "A rotation keeps norms; what scales queries must divide keys."
+        norms = "; what scales queries must divide keys" * (r.count > 1)  # as in xPos
+        norms = f"A rotation keeps norms{norms}."
         yield ERROR, words, norms if grows else "position times frequency, in float32."
+    elif flaw := "" if known else told_pairs(g, step):
+        level = WARNING if g is None or is_slowed(g, step) else ERROR
+        fix = "Each pair slower than those before; a scaling slows these less."
+        yield level, f"{flaw}.", fix
     elif g is None or is_slowed(g, step):
         r.recognised = Recognised(f"rotary, frequencies of its own{more}")
     else:
         layout = layout.replace("-", "_")
         named = f"rotary, base {g.series.base:.6g}"
         words = ", ".join([named, *g.odd({g.start, g.scale, g.series.base})]) + more
-        r.recognised = replace(g.recognised(), words=words, layout=layout, first="")
-        said = (*PUBLISHED, *stretched_by(r))
-        if cut := told_cut(r, g, turned, said):
-            yield WARNING, cut, "Rotate all pairs, or say rotary_dim."
-            said += (g.series.base,)
-        yield from told_formula(r, g, said)
+        r.recognised = replace(g.recognised(), words=words, layout=layout)
+        yield from told_base(r, g, turned)
 
 
-def told_cut(r: Rotary, g: Sinusoid, turned: int, said: tuple[float, ...]) -> str:
-    """Whether it has the first frequencies of a known base alone, in words."""
-    base, known = g.series.base, {*said, *r.numbers}
-    whole = base ** (r.width / turned)
-    usual = [v for v in known if math.isclose(v, whole, rel_tol=5e-3)]
-    if turned == r.width or not usual:
+def told_base(r: Rotary, g: Sinusoid, turned: int) -> Found:
+    """Whether its base is one that others have, over as many columns."""
+    base, power = g.series.base, r.width / max(r.width - 2, 1)
+    longer = [(b, v) for b in (1e4, *r.numbers) for v in r.numbers if 1 <= v < 1e3]
+    said = [*PUBLISHED, *r.numbers, *(b * v**power for b, v in longer)]  # by NTK
+    whole = base ** (r.width / turned) if turned < r.width else math.nan
+    is_of_all = np.isclose(said, whole, 5e-3).any()
+    if is_of_all and not np.isclose(said, base, 1e-3).any():
+        what = f"Base {base:.6g} over {turned} columns, or the first {turned // 2} of"
+        what = f"{what} the {r.width // 2} frequencies of base {round(whole):,}"
+        yield WARNING, f"{what}: the slower do not turn.", "Rotate all pairs."
+        said.append(base)
+    yield from told_formula(r, g, said)
+
+
+def told_pairs(g: Sinusoid | None, step: Array) -> str:
+    """Which pairs turn as others do, or otherwise than a scaling, in words."""
+    f = np.abs(np.angle(step.mean(axis=0)))
+    order = np.argsort(f)
+    same = np.flatnonzero((np.diff(f[order]) < 1e-6) & (f[order][1:] > 0.01))
+    if same.size:
+        i, j = sorted(order[same[-1] :][:2])
+        return f"Pairs {i} and {j} turn alike, by {f[i]:.3g} radians a position"
+    if g is None or is_slowed(g, step):
         return ""
-    if any(math.isclose(v, base, rel_tol=1e-3) for v in known):
-        return ""
-    return (
-        f"Base {base:.6g} over {turned} columns, or the first {turned // 2} of the "
-        f"{r.width // 2} frequencies of base {usual[0]:,.6g}: the slower do not turn."
-    )
-
-
-def told_length(r: Rotary, factor: float, slowed: bool) -> Found:
-    """Whether vectors keep their length, or YaRN's, which slows some pairs."""
-    yarn = {0.1 * math.log(v) + 1 for v in r.numbers if v > 1}
-    if any(abs(factor - v) <= NEAR for v in (1, *yarn, *r.numbers)):
-        return
-    what = f"Vectors become {factor:.4g} times as long"
-    times = round(math.exp(min(10 * (factor - 1), 9)))
-    if slowed and 1 < times <= 64 and abs(0.1 * math.log(times) + 1 - factor) < 1e-5:
-        yield NOTE, f"{what}: 0.1 ln {times} + 1, as in YaRN.", ""
-    else:
-        yield WARNING, f"{what}.", "A rotation keeps norms."
+    kept = f / g.frequencies[: len(f)]
+    i = int((np.abs(kept - 1) > 0.01).argmax())
+    those = [i, *(i + np.flatnonzero(kept[i:] > kept[i] + 0.01))][:2]
+    told = "pair {} turns {:.3g} times as fast, by {:.3g}"
+    turns = [told.format(n, kept[n], f[n]) for n in those]
+    base = f"{g.series.base:.6g}" + f" by {g.series.unit:.3g}" * (g.series.unit != 1)
+    return f"Beside base {base} {', but '.join(turns)} radians a position"
 
 
 def is_slowed(g: Sinusoid, step: Array) -> bool:

@@ -1,14 +1,14 @@
-"""Rows of numbers, named: which formula, and where they do not follow it."""
+"""Rows of numbers: which formula, where they do not follow it, which are the same."""
 
+import contextlib
 from collections.abc import Collection
 
 import numpy as np
 
-from pe_lib.check.call import Array, some
+from pe_lib.check.call import Array, ForeignError, some
 from pe_lib.check.kinds import Rotary
-from pe_lib.check.reader import NEAR, PLAIN, Reader
+from pe_lib.check.reader import CLOSE, NEAR, PLAIN, Reader
 from pe_lib.check.report import ERROR, NOTE, UNCHECKED, WARNING, Found, Recognised
-from pe_lib.check.rows import repeated
 from pe_lib.check.waves import SPACINGS, Series, Sinusoid, identify
 
 
@@ -17,6 +17,7 @@ def told_rows(r: Reader) -> Found:
     codes = r.table
     tells = np.isfinite(codes).all() and np.ptp(codes, axis=0).any()
     g = identify(codes) if tells and codes.shape[1] > 1 else None
+    constant = np.flatnonzero(np.ptp(codes, axis=0) < 1e-6 * np.abs(codes).max())
     if r.trained:
         begins = f", begins as {g.words}" if g and g.agrees.all() else ""
         r.recognised = Recognised(f"trained encodings{begins}")
@@ -26,32 +27,25 @@ def told_rows(r: Reader) -> Found:
             yield WARNING, what, "register_buffer, where they are meant to stay."
     elif not tells:
         yield UNCHECKED, "the rows are all alike, or not finite.", ""
+    elif moved := "" if g and not [*g.flaws()] else elsewhere(r):
+        yield ERROR, moved, "stack(..., -1).flatten(-2), or transpose before reshape."
     elif g:
         r.recognised = g.recognised()
         yield from told_formula(r, g)
-    else:
-        yield from told_unknown(r, codes)
-
-
-def told_unknown(r: Reader, codes: Array) -> Found:
-    """No formula fits a third of the numbers."""
-    constant = np.flatnonzero(np.ptp(codes, axis=0) < 1e-6 * np.abs(codes).max())
-    if len(constant):
-        alike = "the same at every position" if codes[:, constant].any() else "0"
-        what = f"Columns {some(constant.tolist())} are {alike}."
+    elif len(constant):
+        what = f"Columns {some(constant.tolist())} are the same at every position."
         yield ERROR, what, "Fill all of them."
     elif again := repeated(codes.T):
         yield ERROR, f"Columns {again[1]} and {again[0]} are the same.", ""
-    elif moved := elsewhere(codes):
-        yield ERROR, moved, "stack(..., -1).flatten(-2), or transpose before reshape."
     elif r.differ(r.rows(r.build(seed=5), r.call()), r.begins(r.call())):
         yield NOTE, "It is drawn at random, and not trained.", ""
     else:
         yield WARNING, "It follows no formula that is known here.", ""
 
 
-def elsewhere(codes: Array) -> str:
+def elsewhere(r: Reader) -> str:
     """Whether it has all the numbers of a formula, in other places, in words."""
+    codes = r.begins(r.alone(r.limit))[0, 0]
     for spacing in SPACINGS:
         g = Sinusoid(codes, Series(spacing=spacing))
         meant = g.waves(g.angles)
@@ -59,11 +53,9 @@ def elsewhere(codes: Array) -> str:
             rare = ~g.agrees & (np.abs(np.abs(codes) - 0.5) < 0.4)
             t, i = np.unravel_index(rare.argmax(), rare.shape)
             nearest = np.abs(meant - codes[t, i]).argmin()
-            at, column = np.unravel_index(nearest, meant.shape)
-            what = f"position {t} has in column {i} that of position {at}, column"
-            return (
-                f"The numbers of sines and cosines, in other places: {what} {column}."
-            )
+            at, j = np.unravel_index(nearest, meant.shape)
+            what = f"position {t} has in column {i} that of position {at}, column {j}."
+            return f"The numbers of sines and cosines, in other places: {what}"
     return ""
 
 
@@ -71,6 +63,7 @@ def told_formula(r: Reader, g: Sinusoid, published: Collection[float] = ()) -> F
     """What the formula itself comes to, and then the numbers that do not agree."""
     rotary = isinstance(r, Rotary)
     said = r.numbers.union(published, {g.start, g.scale} if rotary else ())
+    said |= {g.start} if "positions" in r.failed else set()  # that is told
     other = g.odd(said) + ["a quarter turn at position 0"] * (rotary and g.cosine_first)
     flaws = [*g.flaws()]
     if flaws:
@@ -101,3 +94,54 @@ def told_spoilt(r: Reader, g: Sinusoid) -> Found:
     is_slight = worst < 0.01 and not isinstance(r, Rotary)
     level = WARNING if rows[0] >= PLAIN or is_padding or is_slight else ERROR
     yield level, what, "Compute every number from its position and frequency."
+
+
+def looks_like(r: Reader, got: Array, want: Array, loose: float) -> str:
+    """How what came differs from what was wanted, in words."""
+    got, want = np.broadcast_arrays(got, want)
+    off, lost = np.abs(got - want), np.isnan(got) != np.isnan(want)
+    bad = lost | (off > loose * np.nanmax(np.abs(want), initial=1e-3))
+    sequence, head, t, i = np.argwhere(bad)[0] if bad.any() else (0, 0, 0, 0)
+    part, column = divmod(int(i), r.width)
+    places = ("sequence", sequence), ("head", head)
+    where = "".join(f" in {name} {n}" for name, n in places if n)
+    where += f" in the {r.parts[part]}" * (len(r.parts) > 1)
+    columns = slice(part * r.width, (part + 1) * r.width)
+    with contextlib.suppress(ForeignError):
+        whole = r.answer(r.alone(r.limit))[0, 0][:, columns]
+        rows, usual = (y[sequence, head][:, columns] for y in (got, want))
+        which = same_rows(rows, whole)
+        if which and which != same_rows(usual, whole):
+            begin = int(t) if t > 3 else 0  # these are as they are wanted
+            shown = ", ".join(map(str, which[begin:][:4]))
+            shown += ", ..." * (len(which) > begin + 4) + where
+            since = f"from row {begin:,} on " * (begin > 0)
+            return f"{since}the rows are those of positions {shown}"
+    numbers = f"{got[sequence, head, t, i]:.3g}, not {want[sequence, head, t, i]:.3g}"
+    size = "" if lost.any() else f", by up to {np.nanmax(off):.2g}"
+    share = f"{100 * bad.mean():.3g} % of the numbers differ{size}"
+    return f"{share}, first in row {t}, column {column}{where}: {numbers}"
+
+
+def same_rows(rows: Array, whole: Array) -> list[int]:
+    """The numbers of the rows that these are; none if one is not among them."""
+    found: list[int] = []
+    whole = np.nan_to_num(whole)
+    near = CLOSE * max(1e-3, np.abs(whole).max())
+    for row in np.nan_to_num(rows):
+        off = np.abs(whole - row).max(1)
+        if not off.min() < near:
+            return []
+        found.append(int(off.argmin()))
+    return found
+
+
+def repeated(rows: Array) -> tuple[int, int] | None:
+    """The first row that equals an earlier one, and that one."""
+    unit = 1e-6 * max(float(np.abs(rows).max(initial=0)), 1e-9)
+    seen: dict[bytes, int] = {}
+    for later, row in enumerate(np.round(rows / unit) + 0.0):
+        earlier = seen.setdefault(row.tobytes(), later)
+        if earlier < later:
+            return later, earlier
+    return None

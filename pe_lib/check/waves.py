@@ -150,9 +150,6 @@ class Sinusoid:
             self.series.base,
             self.series.spacing,
             "half_split" if self.halves else "interleaved",
-            "cosine" if self.cosine_first else "sine",
-            self.start,
-            self.scale,
             float(self.off[self.agrees].max(initial=0)),
             float(self.agrees.mean()),
         )
@@ -202,17 +199,16 @@ def fitted(y: Array, *basis: Array) -> Array:
     return weights
 
 
-def line(j: Array, logs: Array) -> tuple[float, float, Array]:
-    """Slope, start and which points are on it, whatever the others are."""
+def line(j: Array, logs: Array) -> tuple[float, float]:
+    """Slope and start of most points, whatever the others are."""
     a, b = np.triu_indices(len(j), 1)
     steps = (logs[b] - logs[a]) / (j[b] - j[a]) if len(a) else np.zeros(1)
     slope = float(np.median(steps))
     start = float(np.median(logs - slope * j))
-    for _ in range(3):
-        on = np.abs(logs - start - slope * j) < 0.01
-        if on.sum() > 1:
-            slope, start = np.polyfit(j[on], logs[on], 1).tolist()
-    return slope, start, np.abs(logs - start - slope * j) < 0.01
+    on = np.abs(logs - start - slope * j) < 0.01
+    if on.sum() > 1:
+        slope, start = np.polyfit(j[on], logs[on], 1).tolist()
+    return slope, start
 
 
 def series_of(slope: float, start: float, pairs: float) -> Iterator[Series]:
@@ -248,7 +244,7 @@ def from_waves(
     scale = float(np.median(size[good]))
     scale = 1.0 if abs(scale - 1) < 1e-3 else scale
     shape = replace(shape, start=start, scale=scale, kinds=(first, then))
-    (slope, begin, _), (slope2, begin2, _) = (line(pair[p], np.log(f[p])) for p in pick)
+    (slope, begin), (slope2, begin2) = (line(pair[p], np.log(f[p])) for p in pick)
     if max(abs(slope - slope2), abs(begin - begin2)) > 0.01:
         both = series_of(slope, begin, d / 2), series_of(slope2, begin2, d / 2)
         for one, two in zip(*both, strict=False):
@@ -268,18 +264,23 @@ def identify(codes: Array) -> Sinusoid | None:
     layouts = product((False, True), (False, True))
     shapes = [Sinusoid(codes, Series(), *layout) for layout in layouts]
     shapes += [replace(s, short=True) for s in shapes if s.halves and odd]
-    few = codes[:64]
-    most = float(np.quantile(np.abs(few), 0.999)) or 1.0
+    most = float(np.quantile(np.abs(codes[:64]), 0.999)) or 1.0
     scale = 1.0 if abs(most - 1) < 0.02 else most
     known = [Series(base, spacing) for base, spacing in product(KNOWN, SPACINGS)]
     guesses = [
-        replace(shape, codes=few, series=series, start=start, scale=scale)
+        replace(shape, series=series, start=start, scale=scale)
         for series, shape, start in product(known, shapes, (0, 1, 2))
     ]
-    guesses.sort(key=lambda g: -float(g.agrees.mean()))
-    guesses = [replace(g, codes=codes) for g in guesses[:2]]
-    if not guesses[0].agrees.all():
+    best = best_of(guesses, codes, 2)
+    if not best.agrees.all():
         waves = waves_of(codes)
-        guesses += [g for shape in shapes for g in from_waves(codes, waves, shape)]
-    best = max(guesses, key=lambda g: g.rank)
+        guesses = [g for shape in shapes for g in from_waves(codes, waves, shape)]
+        best = best_of([best, *guesses], codes, 8)
     return best if best.agrees.mean() > 0.3 else None
+
+
+def best_of(guesses: list[Sinusoid], codes: Array, many: int) -> Sinusoid:
+    """The one that agrees most, among so many that agree most in the first rows."""
+    few = codes[:64]
+    near = sorted(guesses, key=lambda g: -replace(g, codes=few).rank)[:many]
+    return max((replace(g, codes=codes) for g in near), key=lambda g: g.rank)

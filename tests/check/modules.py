@@ -64,29 +64,6 @@ def spoilt(change):
     return make_class(Added, rows=lambda _, width: change(table(600, width)).float())
 
 
-def of_angles(sine, cosine=None):
-    """The class of the sines and cosines of these angles, of position and j / d."""
-
-    def rows(_, width):
-        t, j = torch.arange(600)[:, None], torch.arange(width // 2).double() / width
-        both = sine(t, j).sin(), (cosine or sine)(t, j).cos()
-        return torch.stack(both, 2).flatten(1).float()
-
-    return make_class(Added, rows=rows)
-
-
-def combining(combine):
-    """The class that returns combine(x, encodings)."""
-    return make_class(
-        Added, forward=lambda s, x: combine(x, s.at(x.shape[1]).to(x.dtype))
-    )
-
-
-def picking(index):
-    """The class that gives positions t the rows index(t) of the table."""
-    return make_class(Added, at=lambda s, n: s.pe[index(torch.arange(n))])
-
-
 def from_offset(change):
     """The class that counts on from change(offset)."""
 
@@ -124,10 +101,6 @@ class Embedded(nn.Module):
         return x + self.rows(torch.arange(x.shape[1], device=x.device))
 
 
-def in_neighbours(x):
-    return torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
-
-
 def in_halves(x):
     one, two = x.chunk(2, -1)
     return torch.cat([-two, one], -1)
@@ -135,7 +108,8 @@ def in_halves(x):
 
 def neighbours(_, x, angles):
     angles = angles.repeat_interleave(2, -1)
-    return (x * angles.cos() + in_neighbours(x) * angles.sin()).to(x.dtype)
+    other = torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
+    return (x * angles.cos() + other * angles.sin()).to(x.dtype)
 
 
 class Rotary(nn.Module):
@@ -194,6 +168,17 @@ class Based(Rotary):
     def frequencies(self, device):
         plain = super().frequencies(device)
         return self.bands(plain, plain < 8 * torch.pi / self.original)
+
+
+def sharing(key):
+    """The class whose modules share their angles, under key(module)."""
+    kept = {}
+
+    def angles(self, positions):
+        there = key(self), len(positions), positions.device
+        return kept.setdefault(there, Rotary.angles(self, positions))
+
+    return make_class(Based, angles=angles)
 
 
 ARGUMENTS = {"offset": "offset", "position_ids": "positions"}

@@ -18,19 +18,40 @@ from tests.check.modules import (
     add_scale,
     asked,
     built,
-    combining,
     fired,
     from_offset,
     in_halves,
     make_class,
     neighbours,
-    of_angles,
-    picking,
     placed,
     report_of,
+    sharing,
     spoilt,
     table,
 )
+
+
+def combining(combine):
+    """The class that returns combine(x, encodings)."""
+    return make_class(
+        Added, forward=lambda s, x: combine(x, s.at(x.shape[1]).to(x.dtype))
+    )
+
+
+def of_angles(sine, cosine=None):
+    """The class of the sines and cosines of these angles, of position and j / d."""
+
+    def rows(_, width):
+        t, j = torch.arange(600)[:, None], torch.arange(width // 2).double() / width
+        both = sine(t, j).sin(), (cosine or sine)(t, j).cos()
+        return torch.stack(both, 2).flatten(1).float()
+
+    return make_class(Added, rows=rows)
+
+
+def picking(index):
+    """The class that gives positions t the rows index(t) of the table."""
+    return make_class(Added, at=lambda s, n: s.pe[index(torch.arange(n))])
 
 
 def put(where, value):
@@ -49,15 +70,6 @@ def power(factor, of=0):
 
 def by_the_batch(self, x):
     return x + self.pe[: x.shape[0], None].to(x.dtype)
-
-
-def often(self, x):
-    return (by_the_batch if len(x) > x.shape[1] else Added.forward)(self, x)
-
-
-def hand_made(self, x):
-    """Dropout on x alone."""
-    return Added.forward(self, x * torch.rand(x.shape) ** self.training)
 
 
 def in_its_dtype(self, length):
@@ -85,8 +97,24 @@ def remembered(self, length):
     return kept.setdefault(length, self.pe[:length].clone())
 
 
-def with_its_graph(self, length):
-    return self.__dict__.setdefault("kept", 1 * self.pe)[:length]
+def add_length(module):
+    module.max_len, module.reserved = 600, 2
+
+
+def past_the_reserved(self, length):
+    if length > self.max_len:
+        raise ValueError
+    return self.pe[torch.arange(length, device=self.pe.device) + self.reserved]
+
+
+def add_turns(module):
+    angles = module.angles(torch.arange(5000))
+    module.register_buffer("turns", torch.polar(torch.ones_like(angles), angles))
+
+
+def in_complex(self, x, angles):
+    z = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)))
+    return torch.view_as_real(z * self.turns[: len(angles)]).flatten(-2).to(x.dtype)
 
 
 def in_factors(self, rows):
@@ -116,11 +144,6 @@ def scaled(_, x, angles):
     return 1.5 * x * angles.cos() + in_halves(x) * angles.sin()
 
 
-def elsewhere(self, x, angles):
-    """Neighbours are rotated, and come back as halves."""
-    return neighbours(self, x, angles).unflatten(-1, (-1, 2)).mT.flatten(-2)
-
-
 def first_half(self, x, angles):
     one, two = x.chunk(2, -1)
     return torch.cat([Rotary.turn(self, one, angles.chunk(2, -1)[0]), two], -1)
@@ -140,25 +163,16 @@ def rotating(forward):
     return make_class(Rotary, forward=forward_)
 
 
-def in_both_layouts(self, turn, q, k):
-    return turn(q, k)[0], neighbours(self, k, self.angles(torch.arange(k.shape[-2])))
-
-
 def rest_of_queries(_, _turn, q, k):
     turned = Rotary(32)(q[..., :32], k[..., :32])
     return tuple(torch.cat([x, q[..., 32:]], -1) for x in turned)
 
 
-def reshaped(_, turn, q, k):
-    """Keys [batch, length, heads, dim] take the shape of queries."""
-    return turn(q, k.transpose(1, 2).reshape(k.shape))
-
-
-def side_by_side(_, turn, q, k):
-    return turn(*(x.view(*x.shape[:2], -1).view(x.shape) for x in (q, k)))
-
-
 in_inference = torch.inference_mode()(torch.ones)
+LATE = make_class(Added, forward=lambda s, x, position_ids=None: x + s.pe[
+    torch.arange(1, x.shape[1] + 1) if position_ids is None else position_ids
+].to(x))  # fmt: skip
+SQUEEZED = combining(lambda x, rows: (x + rows).squeeze(0))
 MIXES = combining(lambda x, rows: x / x.abs().amax().clamp(min=1) + rows)
 FAULTS = {
     # x and the table
@@ -170,38 +184,53 @@ FAULTS = {
     "error x: comes back, without x": combining(lambda x, rows: rows + 0 * x),
     "note x: 8 times x": combining(lambda x, rows: 8 * x + rows),
     "warning x: 64 times x": combining(lambda x, rows: 64 * x + rows),
+    "error axes: It counts along the heads": rotating(lambda _, turn, *both: [
+        y.transpose(1, 2) for y in turn(*(x.transpose(1, 2) for x in both))]),
     "error batch: two others, not alone: 100 % of the": MIXES,
-    "error batch: With 13 sequences": make_class(Added, forward=often),
-    "note training: differ, by up to": make_class(Added, forward=hand_made),
+    "error batch: it returned [11, 64], not [1, 11, 64]": SQUEEZED,
+    "error batch: With 13 sequences": make_class(Added, forward=lambda s, x: (
+        by_the_batch if len(x) > x.shape[1] else Added.forward)(s, x)),
+    "note training: differ, by up to": make_class(
+        Added, forward=lambda s, x: Added.forward(s, x * torch.rand(x.shape)
+        ** s.training)),
     # positions
+    "error prefix: 301, beside one of 600: from row 256 on the rows": make_class(
+        Added, at=lambda s, n: s.pe[:n] * (torch.arange(n) < max(128, n // 128 * 128))[
+            :, None]),
     "error prefix: rows are those of positions 598": picking(lambda t: len(t) - t),
     "error distinct: Position 100 gets the row of position 99": picking(
         lambda t: t.clamp(max=99)),
     "warning distinct: Position 500 gets the row of position 0": picking(
         lambda t: t % 500),
     "error positions: 10, ..., 1, 0: the rows": asked(lambda ids: ids.sort().values),
+    "error positions: 1, 2, ..., 10: the rows are those of positions 0, 1, 2, 3": LATE,
     "error positions: positions 0, 1, 2, 3, ... in sequence 1": asked(
         lambda ids: ids[:1] if ids.ndim > 1 else ids),
     "error offset: A single token, unlike more, from offset 1": make_class(
         Added, forward=lambda s, x, offset=0: x + s.pe[offset * (x.shape[1] > 1):][
             :x.shape[1]].to(x)),
-    "error axes: one row, also of 7 positions: 0, 1, 0, 1": make_class(
+    "error axes: one row, also of 7 positions: [0. 1. 0.]": make_class(
         Added, at=lambda s, _: s.pe[:1]),
     "error offset: rows are those of positions 4": from_offset(lambda o: min(o, 4)),
-    "error limit: Of 601 positions: 601 went in, 600 come back": make_class(
+    "error limit: Of 601 positions: ValueError: it returned [1, 600": make_class(
         Added, forward=lambda s, x: Added.forward(s, x[:, :600])),
-    "error limit: Of 5,001 positions: 5,001 went in, 5,000": make_class(
+    "error limit: Of 5,001 positions: ValueError: it returned": make_class(
         Added, rows=lambda _, width: table(5000, width),
         forward=lambda s, x: Added.forward(s, x[:, :5000])),
-    "error limit: Of 1 from offset 600: 1 went in, 0 come": make_class(
+    "error limit: Of 1 from offset 600: ValueError: it returned": make_class(
         Added, forward=lambda s, x, offset=0: x + s.pe[offset:][:x.shape[1]].to(x)),
     "warning limit: from offset 599: it gets the row of position 599": make_class(
         Added, forward=lambda s, x, offset=0: x + s.pe[offset:][:x.shape[1]].to(x)
         if offset < 600 else 1 / 0),
+    "warning limit: max_len is 600, and of 591 positions": built(
+        Added, add_length, rows=lambda _, width: table(590, width)),
+    "warning limit: max_len is 600, and of 599 positions it raises Ind": built(
+        Added, add_length, at=past_the_reserved),
+    "warning limit: max_len is 600, and of 599 positions it raises IndexE": built(
+        Added, lambda s: vars(s).update(max_len=600, shift=2),
+        at=lambda s, n: s.pe[torch.arange(n, device=s.pe.device) + s.shift]),
     "error generators: forward seeds torch: whatever": make_class(
         Added, at=lambda s, n: s.pe[:n] + 0 * (torch.manual_seed(0) is None)),
-    "warning generators: draws from torch, and nothing": make_class(
-        Added, at=lambda s, n: s.pe[:n] + 0 * torch.rand(n)[0]),
     # formula
     "error formula: 29 % of the numbers differ, by up to 1, first at": spoilt(
         lambda y: y.clamp(min=0)),
@@ -212,8 +241,9 @@ FAULTS = {
     spoilt(put((..., 5), 0)),
     "warning formula: in positions 0 alone": spoilt(put(0, 0)),
     "warning formula: in positions 300 alone": spoilt(put(300, 0)),
-    "error formula: other places: position 0 has in column 32 that": spoilt(
-        lambda y: torch.stack([y[:, ::2], y[:, 1::2]]).reshape(y.shape)),
+    "error formula: other places: position 0 has in column 32 that": make_class(
+        Added, rows=lambda _, d: table(2048, d).unflatten(1, (-1, 2)).permute(
+            2, 0, 1).reshape(2048, d)),
     "error formula: Columns 3 are the same at every": spoilt(
         lambda y: put((..., 3), 1)(y**3)),
     "error formula: Columns 0 and 32 are": spoilt(
@@ -242,11 +272,22 @@ FAULTS = {
         Added, forward=lambda s, x: x + s.pe[:x.shape[1]].double()),
     "warning dtype: x of float64 comes back as float32": combining(
         lambda x, rows: (x + rows).float()),
+    "warning dtype: x of bfloat16, of 4,096 positions, comes back as f": make_class(
+        Added, forward=lambda s, x: x + (
+            s.pe if x.shape[1] < 601 else table(x.shape[1]))[:x.shape[1]]),
     "warning state_dict: size mismatch": make_class(
         Added, rows=lambda _, width: table(20, width), at=grown),
     "warning state_dict: loaded: the rows are as in the call before": make_class(
         PARAMETER, at=remembered),
-    "error gradient: A second backward pass": make_class(PARAMETER, at=with_its_graph),
+    "error gradient: A second backward pass": make_class(
+        PARAMETER, at=lambda s, n: s.__dict__.setdefault("kept", 1 * s.pe)[:n]),
+    "error state_dict: Only a call makes late": make_class(
+        Added, at=lambda s, n: s._parameters.setdefault(
+            "late", nn.Parameter(s.pe))[:n]),
+    "error state_dict: Only a call makes pe": make_class(
+        PARAMETER, at=lambda s, n: setattr(s, "pe", nn.Parameter(s.pe)) or s.pe[:n]),
+    "warning gradient: Nothing trains rows.weight, and its numbers are drawn": built(
+        Embedded, lambda s: s.requires_grad_(False)),
     "error gradient: As it begins, no gradient reaches pe": make_class(
         PARAMETER, at=lambda s, n: s.pe.data[:n]),
     "error gradient: no gradient reaches left, right": make_class(
@@ -262,45 +303,68 @@ FAULTS = {
     "warning device: stays behind": make_class(Added, at=first_device),
     "warning widths: NaN or infinity at width 2": spoilt(
         lambda y: y * 31 / (y.shape[1] // 2 - 1)),
-    "note widths: Width 3 fails by accident": of_angles(power(2)),
+    "error widths: another module, of base 1.5e+06: ": sharing(lambda s: s.width),
+    "error widths: another module, of width 2 it raises": sharing(lambda s: s.base),
+    "warning widths: With base 1.5e+06 it answers as without": make_class(
+        Based, frequencies=lambda s, on: Rotary(s.width).frequencies(on)),
+    "warning widths: Width 3 fails by accident": of_angles(power(2)),
+    "note widths: Width 3 fails by accident": spoilt(
+        lambda y: y.unflatten(1, (-1, 2)).flatten(1)),
+    "warning widths: at width 32: Not the formula of Su et al. (2021): b": make_class(
+        Rotary, frequencies=lambda s, on: Rotary(64).angles(torch.ones(1, device=on))[
+            0, :s.width // 2]),
     "error writes: into what it returned": Reused,
+    "error writes: into what it is given: position_ids": asked(
+        lambda ids: ids.add_(1)),
     # rotary
     "error axes: The keys are not rotated": make_class(Rotary, keys=0.0),
     "error x: The keys depend on": rotating(lambda _, turn, q, k: turn(q, k + q)),
     "error x: The queries depend on": rotating(lambda _, turn, q, k: turn(k, q)),
-    "warning strides: view": rotating(side_by_side),
+    "warning strides: view": rotating(lambda _, turn, *both: turn(
+        *(x.view(*x.shape[:2], -1).view(x.shape) for x in both))),
     "error formula: Column 0 is mixed with 63 others": rotating(
         lambda _, turn, q, k: [y @ torch.full((64, 64), 0.1) for y in turn(q, k)]),
     "error formula: become 0.54 x0 -0.841 x32 and 0.455 x0 -0.168 x32": make_class(
         Rotary, turn=overwritten),
-    "error formula: norm of a vector changes": make_class(Rotary, turn=scaled),
+    "error formula: norms; what scales queries": make_class(Rotary, turn=scaled),
+    "error formula: by up to 0.5, first at 1. A rotation keeps norms.": make_class(
+        Rotary, forward=lambda s, x: scaled(s, x, s.angles(torch.arange(x.shape[-2])))),
     "warning formula: a quarter turn at position 0": placed(
         lambda angles: math.pi / 2 - angles),
-    "warning formula: column 1 is of queries 2": make_class(Rotary, turn=elsewhere),
+    "warning formula: column 1 is of queries 2": make_class(
+        Rotary, turn=lambda *x: neighbours(*x).unflatten(-1, (-1, 2)).mT.flatten(-2)),
     "error formula: 32 of the queries is not rotated, and comes back 0": make_class(
         Rotary, turn=lambda *given: first_half(*given) * (torch.arange(64) < 32)),
     "warning formula: Only 32 of 64 columns": make_class(Rotary, turn=first_half),
     "warning formula: the first 16 of the 32 frequencies of base 10,000": make_class(
         Rotary, turn=first_half),
     "warning formula: Only 8 of 64 columns turn": turning(lambda j: j < 4),
-    "warning formula: Columns 1, 3, 5, 7 and 28 more of 64": turning(
+    "warning formula: columns turn, not 1, 3, 5, 7 and 28 more": turning(
         lambda j: j % 2 == 0),
-    "error formula: mixed with those of other": rotating(reshaped),
+    "error formula: mixed with those of other": rotating(
+        lambda _, turn, q, k: turn(q, k.transpose(1, 2).reshape(k.shape))),
     "error formula: 32 of the keys is not rotated, and": rotating(rest_of_queries),
     "error formula: pair 0 turns by 1 and -1 radians": make_class(Rotary, keys=-1.0),
-    "error formula: Only in the keys columns 0 and 1": rotating(in_both_layouts),
+    "error formula: Only in the keys columns 0 and 1": rotating(
+        lambda s, turn, q, k: (
+            turn(q, k)[0], neighbours(s, k, s.angles(torch.arange(k.shape[-2]))))),
     "error formula: unevenly with the position, by up to 0.96, first at 101": placed(
         lambda angles: angles.clamp(max=100)),
     "warning formula: all angles times 1.0005": placed(lambda a: a * 1.0005),
     "warning formula: exponent j/(d/2-1)": make_class(
         Rotary, frequencies=lambda *_: 1e-4 ** torch.linspace(0, 1, 32)),
-    "error formula: first at position 1, column 15: 0.00213, not 0.000266": make_class(
+    "warning formula: Pairs 0 and 1 turn alike, by 1 radians": make_class(
+        Rotary, frequencies=lambda s, device: Rotary.frequencies(s, device)[
+            torch.arange(s.width // 2) // 2]),
+    "error formula: 500000 by 0.125 pair 15 turns 8 times as fast, by": make_class(
         Based, bands=lambda s, plain, slow: Based.bands(s, plain, ~slow)),
     "warning formula: Vectors become 1.459 times as long": make_class(
         Based, turn=lambda *given: Rotary.turn(*given) * 1.20794**2),
+    "warning half: which loses the imaginary part of turns: ": built(
+        Rotary, add_turns, turn=in_complex),
     "warning half: it raises": make_class(
         Rotary, turn=lambda s, x, a: Rotary.turn(s, torch.complex(x, x).real, a)),
-    "warning dtype: After .to(float64) x of": make_class(
+    "warning dtype: x of float64 comes back as float32. rotated.to": make_class(
         BufferedRotary,
         turn=lambda s, x, a: Rotary.turn(s, x.to(s.inv_freq.dtype), a).float()),
     "error gradient: Training raises": make_class(
@@ -377,7 +441,7 @@ FAULTS_OF_ALL = {  # where, and what fires beside it: x grows with what is added
     "error gradient": each(lambda _, y: y.detach()),
     "error training": each(lambda self, y: y * (1 + 0.1 * self.training)),
     "error prefix, warning x": each(lambda _, y: y * (1 + y.shape[-2] / 99)),
-    "error batch, warning x, warning formula": each(lambda _, y: y * (1 + len(y) / 9)),
+    "error batch, warning x": each(lambda _, y: y * (1 + len(y) / 9)),
     "warning device": lambda base: built(base, kept_aside),
     "note meta": lambda base: built(base, not_saved),
     "warning state_dict, warning x, warning formula": drawn,
@@ -407,8 +471,8 @@ def test_every_check_has_a_fault():
 def test_a_fault_is_found_and_its_cause_named(told):
     report = report_of(FAULTS[told])
     where, words = told.split(": ", 1)
-    found = [f.what for f in report.findings if f"{f.level} {f.check}" == where]
-    assert any(words in what for what in found), str(report)
+    found = [f for f in report.findings if f"{f.level} {f.check}" == where]
+    assert any(words in f"{f.what} {f.fix}" for f in found), str(report)
     assert where.startswith("error") or report.ok, str(report)
 
 
@@ -416,6 +480,19 @@ def test_after_no_sum_the_rest_does_not_run():
     layer = combining(lambda x, rows: (x + rows).softmax(-1) * x)
     for report in (report_of(layer), report_of(MIXES, ignore=("batch",))):
         assert not report.ran and "no sum of x" in str(report)
+
+
+def test_what_follows_from_a_cause_is_not_told():
+    late = FAULTS["error state_dict: Only a call makes late"]
+    heads = FAULTS["error axes: It counts along the heads"]
+    causes = {SQUEEZED: "batch", late: "state_dict", heads: "axes", LATE: "positions"}
+    causes[FAULTS["warning formula: column 1 is of queries 2"]] = "formula"
+    for make, cause in causes.items():
+        report = report_of(make)
+        assert [f.check for f in (*report.errors, *report.warnings)] == [cause]
+        assert make in (late, LATE) or "at most" not in report.called
+    in_place = report_of(combining(lambda x, rows: x.add_(rows)))
+    assert in_place.findings[0].check == in_place.errors[0].check == "writes"
 
 
 def test_an_undecided_formula_is_no_verdict():

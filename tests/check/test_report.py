@@ -7,27 +7,21 @@ from pe_lib.check import check
 from tests.check.modules import Added, make_class, table
 
 
-class NeedsRows(Added):
-    def __init__(self, width, rows):
-        super().__init__(width)
-        self.many = rows
-
-
 def gives(forward):
     """The class whose forward is this function of itself and its arguments."""
     return make_class(Added, forward=forward)
 
 
-def broken(self, x):  # noqa: ARG001
-    raise KeyError(f"no {x.ndim}")
-
-
 TOLD = "x is [batch, length, dim]; at most 600 positions"
 CALLED = "forward with x [batch, length, dim] = [3, 11, 16]: "
 UNCALLED = {
-    "make(16) raised TypeError": NeedsRows,
-    "make=functools.partial(Class, rows=VALUE)": NeedsRows,
-    f"{CALLED}KeyError: 'no 3' (test_report.py:": gives(broken),
+    "make(16) raised TypeError": lambda width, rows: Added(width + rows),
+    "make=functools.partial(Class, rows=VALUE)": lambda width, rows: Added(
+        width + rows
+    ),
+    f"{CALLED}KeyError: 'no 3' (test_report.py:": gives(
+        lambda _, x: {}[f"no {x.ndim}"]
+    ),
     f"{CALLED}ValueError: it returned NoneType, not [3": gives(lambda *_: None),
     "it returned [2], not [3, 11, 16].": gives(lambda *_: torch.zeros(2)),
     "it returned tuple, not [3, 11, 16].": gives(lambda _, x: (x, x)),
@@ -35,7 +29,7 @@ UNCALLED = {
     "16]. If it is called in another": gives(lambda _, x: table(x.shape[1])),
     "forward needs q, k; of kind added it takes x, and": gives(lambda _, q, k: (q, k)),
     "takes 1 positional argument but 2 were": gives(lambda _: 1),
-    "ZeroDivisionError": make_class(Added, parameters=lambda _: 1 / 0),
+    "ZeroDivisionError": make_class(Added, eval=lambda _: 1 / 0),
     "must return a torch.nn.Module, got int": lambda _: 3,
 }
 

@@ -139,7 +139,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, changed: str) -> list[list[str]]:
         ("pe_lib/frequencies.py", "tests/core/test_frequencies.py"),
         ("pe_lib/frequencies.py", "frequencies. or test_every_public_name"),
         ("pe_lib/frequencies.py", "tests/house/test_import.py"),
-        ("pe_lib/check/maker.py", "tests/house/test_wheel.py"),
+        ("pe_lib/check/reader.py", "tests/house/test_wheel.py"),
         ("tests/kernels.py", "tests/house/test_kernels.py"),
         ("book/problem/adding.ipynb", "tests/house/test_arrows.py"),
         ("pe_lib/explorers/__init__.py", "book/beyond/images.ipynb"),
