@@ -11,14 +11,7 @@ from pe_lib.check.call import ForeignError, OwnError, RefusedError, foreign, iso
 from pe_lib.check.kinds import READERS
 from pe_lib.check.reader import Maker, Reader
 from pe_lib.check.relations import RELATIONS, Relation, hold
-from pe_lib.check.report import (
-    ERROR,
-    FAILED,
-    PASSED,
-    UNCHECKED,
-    Finding,
-    Report,
-)
+from pe_lib.check.report import ERROR, FAILED, PASSED, UNCHECKED, Finding, Report
 
 Make = Callable[[int], nn.Module]
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from pe_lib.check.call import (
     FEW,
@@ -33,7 +33,6 @@ from pe_lib.check.tables import repeated, told_rows
 
 BASES = re.compile(r"(rope_|rotary_)?(base|theta)")  # names of those of frequencies
 LEAST = 16  # columns by which a formula is known
-LOOK_UP = functional.embedding
 LONG = 2**14  # positions past which no end is tried
 ENDS = re.compile(r"pos|seq|ctx|context|(?<!num_)embeddings|(?<!wave)len")  # lengths
 
@@ -211,11 +210,15 @@ def dtype(r: Reader) -> Found:
                 return (yield WARNING, what, f"{last}.to(x.dtype), last.")
 
 
-def on_one_device(indices: Tensor, rows: Tensor, *given: Any) -> Tensor:
+class OneDevice(TorchFunctionMode):
     """Without memory an embedding does not ask where its indices are."""
-    if indices.device != rows.device:
-        raise RuntimeError("embedding of tensors on more than one device")
-    return LOOK_UP(indices, rows, *given)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if func is functional.embedding and args[0].device != args[1].device:
+            raise RuntimeError("embedding of tensors on more than one device")
+        return func(*args, **(kwargs or {}))
 
 
 def device(r: Reader) -> Found:
@@ -224,7 +227,7 @@ def device(r: Reader) -> Found:
         call = r.call(device="meta", history=history)
         try:
             module = r.module(call)
-            with torch.no_grad(), patch.object(functional, "embedding", on_one_device):
+            with torch.no_grad(), OneDevice():
                 r.tensor(module, call)
         except ForeignError as error:
             told = f"{error}".replace("device type", "")  # of what meta cannot do
