@@ -13,13 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import (
-    as_flag,
-    as_integer,
-    as_reals,
-    as_table,
-    as_targets,
-)
+from pe_lib._arguments import as_flag, as_integer, as_reals, as_table, as_targets
 
 Target = Callable[[int], ArrayLike]
 """A function from a length to the key that each query should attend to, [length]."""

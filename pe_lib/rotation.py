@@ -11,12 +11,7 @@ and neither right-hand side needs the position, only the offset.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pe_lib._arguments import (
-    as_even_width,
-    as_float_array,
-    as_integer,
-    as_offset,
-)
+from pe_lib._arguments import as_even_width, as_float_array, as_integer, as_offset
 from pe_lib.encoding import sinusoidal
 from pe_lib.layouts import layout_columns
 

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from pe_lib import sinusoidal_table
-from pe_lib.attention import (
-    attention,
-    head_weights,
-    hit_rate,
-    look_back,
-    softmax,
-)
+from pe_lib.attention import attention, head_weights, hit_rate, look_back, softmax
 from pe_lib.naive import binary, counting, doubling_waves, normalized
 
 CODES = {
