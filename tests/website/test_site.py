@@ -84,6 +84,21 @@ def test_links(site: Site) -> None:
 # Every page
 
 
+@pytest.mark.parametrize("width", [checks.PHONE, checks.WIDE])
+def test_nothing_moves_on_a_slow_machine(browser: Any, site: Site, width: int) -> None:
+    """The first page is drawn before its end has come, and then stays as it is."""
+    size = {"width": width, "height": checks.HEIGHTS[width]}
+    with browser.new_context(viewport=size) as context:
+        page = context.new_page()
+        slow = context.new_cdp_session(page)
+        slow.send("Emulation.setCPUThrottlingRate", {"rate": 6})
+        page.add_init_script(checks.script("record_shifts"))
+        page.goto(site.url(LANDING))
+        page.evaluate(checks.script("settle"))
+        shifts = page.evaluate("layoutShifts")
+    assert sum(value for value, _ in shifts) <= checks.LAYOUT_SHIFT, shifts
+
+
 @pytest.mark.parametrize("width", [checks.NARROW, *ONCE_A_WEEK])
 @pytest.mark.parametrize("name", PAGES)
 def test_page(at: Opener, name: str, width: int) -> None:
