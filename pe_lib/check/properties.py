@@ -46,8 +46,8 @@ def state_dict(r: Reader) -> Found:
             r.tensor(module, call)
     if late := [n for n, p in module.named_parameters() if p is not there.get(n)]:
         what = f"Only a call makes {some(late)}: no optimiser that was there before"
-        what = f"{what} trains it, and no new module loads its checkpoint."
-        yield ERROR, what, "Make all parameters in __init__, and keep them."
+        lost = ", and no new module loads its checkpoint" * bool({*late} - {*there})
+        yield ERROR, f"{what} trains it{lost}.", "Make all parameters in __init__."
 
 
 def axes(r: Reader) -> Found:
@@ -368,8 +368,7 @@ def widths(r: Reader) -> Found:
     for n, (told, maker, width) in enumerate(others(r), fresh):
         call, alike = r.call(n), False
         try:
-            reader = type("Other", (type(r),), {"few": n})
-            other = reader(maker, width, r.offset, r.positions)
+            other = type(r)(maker, width, r.offset, r.positions, few=n)
             rows = other.answer(other.call())
             served |= maker == r.maker
             if not np.isfinite(rows).all():
@@ -386,7 +385,7 @@ def widths(r: Reader) -> Found:
             accident = isinstance(raised, ForeignError) and not raised.meant
             if accident and maker == r.maker:
                 odd = served and width % 2 and raised is not refusal
-                what = f"W{told[1:]} fails by accident: {raised}."
+                what = f"{told.capitalize()} fails by accident: {raised}."
                 yield WARNING if odd else NOTE, what, "Refuse it, or serve it."
         case = f"After a call of another module, of {told}", call, whole, at(slice(n))
         beside = hold(Relation("widths", ERROR, [case], fix), r)

@@ -87,15 +87,20 @@ class Reader:
     axes: ClassVar[tuple[str, ...]]  # of x
     most: ClassVar[int]  # how many of these forward may take
     parts: tuple[str, ...] = ("encodings",)  # equal parts of each row
-    few = FEW  # positions of the usual call
     longest = 4096  # input that is tried
     gain = 1.0  # by which it multiplies x
     nature: Any = "sum"  # or what else becomes of x
 
     def __init__(
-        self, maker: Maker, width: int, offset: str | None, positions: str | None
+        self,
+        maker: Maker,
+        width: int,
+        offset: str | None,
+        positions: str | None,
+        few: int = FEW,
     ) -> None:
         self.maker, self.width = maker, width
+        self.few = few  # positions of the usual call
         self.offset, self.positions = offset, positions
         self.kept: dict[Call, Array] = {}
         self.refused: dict[Call, ForeignError] = {}

@@ -281,10 +281,10 @@ FAULTS = {
         PARAMETER, at=remembered),
     "error gradient: A second backward pass": make_class(
         PARAMETER, at=lambda s, n: s.__dict__.setdefault("kept", 1 * s.pe)[:n]),
-    "error state_dict: Only a call makes late": make_class(
+    "error state_dict: trains it, and no new module": make_class(
         Added, at=lambda s, n: s._parameters.setdefault(
             "late", nn.Parameter(s.pe))[:n]),
-    "error state_dict: Only a call makes pe": make_class(
+    "error state_dict: that was there before trains it.": make_class(
         PARAMETER, at=lambda s, n: setattr(s, "pe", nn.Parameter(s.pe)) or s.pe[:n]),
     "warning gradient: Nothing trains rows.weight, and its numbers are drawn": built(
         Embedded, lambda s: s.requires_grad_(False)),
@@ -483,7 +483,7 @@ def test_after_no_sum_the_rest_does_not_run():
 
 
 def test_what_follows_from_a_cause_is_not_told():
-    late = FAULTS["error state_dict: Only a call makes late"]
+    late = FAULTS["error state_dict: trains it, and no new module"]
     heads = FAULTS["error axes: It counts along the heads"]
     causes = {SQUEEZED: "batch", late: "state_dict", heads: "axes", LATE: "positions"}
     causes[FAULTS["warning formula: column 1 is of queries 2"]] = "formula"
